@@ -11,8 +11,9 @@ use super::updater::{Conflict, FieldManagerError, Merged, Updater, workflow};
 use super::versions::{VersionConverter, Versions, listed};
 use super::{LAST_APPLIED, ManagedFieldsOperation, Manager, Path, Set, changed_parts};
 use crate::environment::Timestamp;
+use crate::go;
 use crate::object::{GroupVersion, Metadata, text, without_managers};
-use crate::schema::Struct;
+use crate::schema::{Scalar, Struct};
 
 /// The maximum number of separate entries of updaters (`DefaultMaxUpdateManagers`).
 const MAX_UPDATERS: usize = 10;
@@ -268,18 +269,21 @@ impl FieldManager<'_> {
         }
     }
 
-    fn check_kind(&self, config: &Value) -> Result<(), FieldManagerError> {
-        let version = text(config, "apiVersion");
-        let found = GroupVersion::parse(version);
-        if found.as_ref() == Some(self.group_version) && text(config, "kind") == self.kind {
-            return Ok(());
-        }
-        let found = found.unwrap_or_else(|| GroupVersion::new("", ""));
+    /// An apply must be for this version and kind (`versioncheck.go`). What has no version that can be read
+    /// has no kind either.
+    ///
+    /// # Errors
+    /// If it is for another one.
+    pub(crate) fn check_kind(&self, config: &Value) -> Result<(), FieldManagerError> {
+        let kind = text(config, "kind");
+        let (found, kind) = match GroupVersion::parse(text(config, "apiVersion")) {
+            Some(found) if found == *self.group_version && kind == self.kind => return Ok(()),
+            Some(found) => (found, kind),
+            None => (GroupVersion::new("", ""), ""),
+        };
         Err(FieldManagerError::Configuration(format!(
-            "invalid object type: {}/{}, Kind={}",
-            found.group,
-            found.version,
-            text(config, "kind")
+            "invalid object type: {}/{}, Kind={kind}",
+            found.group, found.version,
         )))
     }
 
@@ -355,7 +359,20 @@ fn is_entry(entry: &Value) -> bool {
         "subresource",
     ];
     let is_text = |value: &Value| value.is_null() || value.is_string();
-    entry.is_object() && texts.iter().all(|name| entry.get(name).is_none_or(is_text))
+    let is_time = |value: &Value| match value {
+        Value::String(text) => go::time::canonical(text, Scalar::Time.time_layout()).is_ok(),
+        value => value.is_null(),
+    };
+    entry.is_object()
+        && texts.iter().all(|name| entry.get(name).is_none_or(is_text))
+        && entry.get("time").is_none_or(is_time)
+}
+
+/// The list of `managedFields` of an apply that is not read as one, if there is one.
+pub(crate) fn unread_managers(config: &Value) -> Option<&Value> {
+    let managed = config.metadata()?.get("managedFields")?;
+    let entries = managed.as_array()?;
+    (!entries.iter().all(is_entry)).then_some(managed)
 }
 
 fn strip(managers: &mut Managers, manager: &Manager) {

@@ -18,6 +18,7 @@ pub use element::PathElement;
 pub use fields_v1::{element_order, from_fields_v1, to_fields_v1};
 pub use leaves::{changed_parts, covers, covers_whole, differing, part_of};
 pub use locate::{Places, fields_below};
+pub(crate) use manager::unread_managers;
 pub use manager::{Applied, FieldManager};
 pub use managers::{ManagedFieldsOperation, Manager, Managers, Owned};
 pub use owners::Owners;

@@ -141,6 +141,12 @@ impl JsonPatch {
         operations.any(|operation| operation.huge_number().is_some())
     }
 
+    /// Returns whether a value has a member twice.
+    pub fn has_repeats(&self) -> bool {
+        let mut values = self.operations.iter().filter_map(|raw| raw.get("value"));
+        values.any(Raw::has_repeats)
+    }
+
     /// Returns whether it changes nothing.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
@@ -286,7 +292,7 @@ impl RawOperation<'_> {
     fn value(&self) -> Slot {
         self.0.get("value").map(|raw| match raw {
             Raw::Null => Tree::Null,
-            raw => Tree::Written(raw.clone().without_repeats()),
+            raw => Tree::Written(raw.clone()),
         })
     }
 
@@ -549,6 +555,18 @@ mod tests {
         assert_eq!(nowhere.differed, None);
         let whole = failed(r#"[{"op": "test", "path": "", "value": 1}]"#).unwrap();
         assert!(whole.differed.is_some());
+    }
+
+    #[test]
+    fn a_repeated_member_stays_as_written_and_the_last_counts() {
+        let text = r#"[{"op": "add", "path": "/a", "value": {"x": 1, "x": 2}}]"#;
+        let patch = JsonPatch::decode(text.as_bytes()).unwrap();
+        assert!(patch.has_repeats());
+        assert_eq!(patch.apply(json!({})).unwrap(), json!({"a": {"x": 2}}));
+        let written = patch.apply_in_order(Raw::Object(Vec::new())).unwrap();
+        assert_eq!(written.compact(), r#"{"a":{"x":1,"x":2}}"#);
+        let test = r#"[{"op": "test", "path": "", "value": {"x": 1, "x": 2}}]"#;
+        assert_eq!(patched(json!({"x": 2}), test), Ok(json!({"x": 2})));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::custom::{Custom, missing_kind};
-use super::patching::foreign;
+use super::patching::foreign::{self, Scheme};
 use super::request::{FieldValidation, RequestInfo};
 use super::resource::Definition;
 use crate::go;
@@ -328,7 +328,7 @@ fn check_kind(
         let mut object = Value::from(node.clone());
         object["kind"] = kind.into();
         object["apiVersion"] = version.into();
-        if let Some(error) = foreign::mistake(&info.resource, &object) {
+        if let Some(error) = foreign::mistake(&info.resource, Scheme::of(info), &object) {
             return Err(undecodable(info, version, kind, &error));
         }
     }

@@ -296,7 +296,7 @@ impl Custom {
             return errors;
         };
         if !of_status {
-            errors.extend(custom::validate_embedded(object, schema));
+            errors.extend(custom::validate_embedded(object, schema, metadata::create));
         }
         // What was there twice before may stay.
         if live.is_none_or(|live| custom::duplicates(live, schema).is_empty()) {

@@ -3,6 +3,7 @@
 mod apply;
 pub(super) mod foreign;
 
+use foreign::Scheme;
 use serde_json::Value;
 
 use super::body::DraftObject;
@@ -285,7 +286,8 @@ fn json_patched(
         info,
         patched,
         strict_errors,
-        patch.has_huge_number(),
+        // A value holds neither.
+        patch.has_huge_number() || patch.has_repeats(),
         || {
             let patched = patch.apply_in_order(as_written(info, live));
             patched.unwrap_or(Raw::Null)
@@ -384,11 +386,11 @@ fn decode(
     info: &RequestInfo,
     patched: Value,
     mut strict_errors: Vec<String>,
-    has_huge_number: bool,
+    as_spelled: bool,
     in_order: impl Fn() -> Raw,
 ) -> Result<DraftObject, Refusal> {
     if info.resource.is_builtin() {
-        if let Some(error) = foreign::mistake(&info.resource, &patched) {
+        if let Some(error) = foreign::mistake(&info.resource, Scheme::of(info), &patched) {
             return Err(no_result(&in_order().compact(), &error));
         }
         if text(&patched, "apiVersion").is_empty() {
@@ -399,8 +401,8 @@ fn decode(
             });
         }
     }
-    // A value cannot hold such a number, which may be the reason of an error.
-    let patched = if has_huge_number {
+    // A value cannot hold a huge number or a repeated member, which may be the reason of an error.
+    let patched = if as_spelled {
         Node::from(in_order())
     } else {
         Node::from(patched)

@@ -10,7 +10,7 @@ use super::Fact;
 use super::custom::{self, Custom};
 use super::kinds::{Collection, NotAllocated, Rules, Supply};
 use crate::apply::{Set, Versions};
-use crate::object::{GroupName, GroupVersion};
+use crate::object::{GroupName, GroupVersion, JsonMap, Metadata};
 use crate::schema::Empties;
 use crate::schema::kinds::Root;
 use crate::status::{FieldError, Refusal, Status};
@@ -246,7 +246,10 @@ impl Resource {
     pub fn prepare(&self, subresource: &str, object: &mut Value, live: Option<&Value>) {
         match (&self.definition, live) {
             (Definition::Builtin(rules), live) => match (rules.status_rules(subresource), live) {
-                (Some(rules), Some(live)) => (rules.prepare)(object, live),
+                (Some(of_status), Some(live)) => {
+                    keep_annotations(rules.annotates, object, live);
+                    (of_status.prepare)(object, live);
+                }
                 _ => (rules.prepare)(object, live),
             },
             (Definition::Custom(custom), live) => custom.prepare(object, live),
@@ -443,5 +446,16 @@ impl Resource {
             path.push_str(name);
         }
         path
+    }
+}
+
+/// Keeps the annotations that stand for fields of the spec, which a write of a subresource leaves alone.
+fn keep_annotations(names: &[&str], object: &mut Value, live: &Value) {
+    for name in names {
+        let Some(kept) = live["metadata"]["annotations"].get(name) else {
+            continue;
+        };
+        let annotations = object.metadata_mut().entry("annotations");
+        annotations.or_insert_with(|| Value::Object(JsonMap::new()))[name] = kept.clone();
     }
 }

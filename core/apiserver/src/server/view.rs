@@ -160,6 +160,9 @@ impl View {
                     go_type(&info.resource, "List")
                 )));
             }
+            (ResponseForm::MetadataList, None) if !info.resource.is_builtin() => {
+                return Err(Status::internal("content is not a list"));
+            }
             (ResponseForm::MetadataList, None) => {
                 return Err(Status::not_acceptable(&format!(
                     "you requested PartialObjectMetadataList, but the requested object is not a list ({})",

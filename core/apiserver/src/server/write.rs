@@ -128,8 +128,8 @@ impl ApiServer {
                 // The storage compares the uid with the uid of an empty object.
                 return Err(uid_differs(info, &key, uid, None, trace));
             }
-            let object = produce(self, &self.nothing(info))?.object;
-            return self.create_missing(info, object, trace);
+            let draft = produce(self, &self.nothing(info))?;
+            return self.create_missing(info, draft, trace);
         };
         let live = self.read_back(&info.resource, &stored);
         if !uid.is_empty() && uid != live.uid() {

@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::Cause;
+use crate::field::ErrorPath;
 use crate::go;
 
 /// An error in a field (`k8s.io/apimachinery/pkg/util/validation/field`).
@@ -92,6 +93,13 @@ impl FieldError {
             value: Some(value),
             detail: detail.into(),
         }
+    }
+
+    /// It, for a field of an object that is at a path inside of another one.
+    #[must_use]
+    pub(crate) fn below(mut self, path: &ErrorPath<'_>) -> Self {
+        self.field = format!("{path}.{}", self.field);
+        self
     }
 
     /// An error that shows the value as this text.

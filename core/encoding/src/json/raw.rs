@@ -1,7 +1,7 @@
 //! JSON with its scalars as they were spelled: `10` and `10.0`, `"a"` and `"\u0061"` are not the
 //! same text, and a JSON patch compares texts.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use serde_json::Value;
 
@@ -44,25 +44,17 @@ impl Raw {
         }
     }
 
-    /// It, with only the last of repeated members, here and in all that is in it. The others keep
-    /// their order.
-    pub fn without_repeats(self) -> Self {
+    /// Returns whether an object in it, or it, has a member twice.
+    pub fn has_repeats(&self) -> bool {
         match self {
-            Raw::Array(items) => Raw::Array(items.into_iter().map(Raw::without_repeats).collect()),
+            Raw::Array(items) => items.iter().any(Raw::has_repeats),
             Raw::Object(members) => {
-                let mut places = HashMap::new();
-                let mut kept: Vec<(String, Raw)> = Vec::with_capacity(members.len());
-                for (name, raw) in members {
-                    let at = *places.entry(name.clone()).or_insert(kept.len());
-                    let raw = raw.without_repeats();
-                    match kept.get_mut(at) {
-                        Some((_, earlier)) => *earlier = raw,
-                        None => kept.push((name, raw)),
-                    }
-                }
-                Raw::Object(kept)
+                let mut seen = HashSet::new();
+                let mut twice = members.iter().map(|(name, _)| !seen.insert(name));
+                (members.len() > 1 && twice.any(|twice| twice))
+                    || members.iter().any(|(_, raw)| raw.has_repeats())
             }
-            scalar => scalar,
+            Raw::Null | Raw::Scalar(_) => false,
         }
     }
 
@@ -287,9 +279,10 @@ mod tests {
             r#"{"b\u003c":[1.0,null,{"z":"\u0026","a":1}],"a":"\u0061"}"#
         );
         let repeated = Raw::parse(br#"{"b": 1, "a": 2, "b": {"y": 1, "x": 2, "y": 3}}"#).unwrap();
+        assert!(repeated.has_repeats() && repeated.get("b").is_some_and(Raw::has_repeats));
         assert_eq!(
-            repeated.without_repeats().compact(),
-            r#"{"b":{"y":3,"x":2},"a":2}"#
+            repeated.compact(),
+            r#"{"b":1,"a":2,"b":{"y":1,"x":2,"y":3}}"#
         );
     }
 }

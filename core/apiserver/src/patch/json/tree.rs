@@ -1,6 +1,6 @@
 //! A document while a JSON patch changes it: opened only where a path leads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use imbl::Vector;
 use serde_json::Value;
@@ -229,7 +229,11 @@ impl<'a> TreeView<'a> {
         match self.inner() {
             TreeView::Tree(Tree::Map(map)) => Some(map.len()),
             TreeView::Stored(Value::Object(map)) => Some(map.len()),
-            TreeView::Written(Raw::Object(members)) => Some(members.len()),
+            // The last of repeated members counts.
+            TreeView::Written(Raw::Object(members)) => {
+                let names = members.iter().map(|(name, _)| name);
+                Some(names.collect::<BTreeSet<_>>().len())
+            }
             _ => None,
         }
     }

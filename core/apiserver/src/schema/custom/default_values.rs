@@ -1,7 +1,7 @@
 //! The defaults of a schema are values of it themselves (`schema/defaulting/validation.go`).
 
 use super::prune::has_undeclared;
-use super::validate;
+use super::{judge_default, validate};
 use crate::field::ErrorPath;
 use crate::schema::openapi::Schema;
 use crate::status::FieldError;
@@ -21,7 +21,11 @@ fn visit(schema: &Schema, path: &ErrorPath<'_>, resource: bool, errors: &mut Vec
             let detail = "must not have unknown fields";
             errors.push(FieldError::invalid(field, default, detail));
         }
-        errors.extend(validate(default, schema, &field.to_string(), None));
+        let mistakes = validate(default, schema, &field.to_string(), None);
+        if mistakes.is_empty() {
+            errors.extend(judge_default(default, schema, &field, resource));
+        }
+        errors.extend(mistakes);
     }
     if let Some(items) = &schema.items {
         visit(items, &path.child("items"), items.embedded, errors);

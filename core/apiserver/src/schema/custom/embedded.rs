@@ -1,12 +1,13 @@
 //! Metadata of custom resources, and resources inside of them: they hold the same fields as a Go
 //! `ObjectMeta` (`schema/objectmeta`).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::lists::child;
+use super::numbers_as_stored;
 use crate::field::ErrorPath;
 use crate::json::Node;
-use crate::object::{GroupVersion, JsonMap};
+use crate::object::{GroupVersion, JsonMap, Metadata};
 use crate::schema::decode::decode_at;
 use crate::schema::openapi::Schema;
 use crate::schema::{Decoded, builtin, decode};
@@ -27,9 +28,12 @@ pub fn coerce_metadata(
         return Ok((metadata.clone(), Vec::new()));
     };
     let field = child(path, "metadata");
+    // It is written as JSON and read again: a whole float is an integer there.
+    let mut metadata = metadata.clone();
+    numbers_as_stored(&mut metadata);
     let decoded = match decode_at(field.clone(), Node::from(metadata.clone()), ty) {
         Err(_) if lenient && metadata.is_object() => {
-            let mut sound = metadata.clone();
+            let mut sound = metadata;
             if let Value::Object(map) = &mut sound {
                 map.retain(|key, value| {
                     let alone = vec![(key.clone(), Node::from(value.clone()))];
@@ -153,17 +157,22 @@ fn coerce_resource(
     }
 }
 
-/// Checks kind and version of the resources inside of an object.
-pub fn validate(object: &Value, schema: &Schema) -> Vec<FieldError> {
+/// The errors in the metadata of an object.
+pub type MetadataRules = fn(&Value) -> Vec<FieldError>;
+
+/// Checks kind, version and metadata of the resources inside of an object (`schema/objectmeta/validation.go`).
+pub fn validate(object: &Value, schema: &Schema, of_metadata: MetadataRules) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    visit(object, schema, false, &ErrorPath::ROOT, &mut errors);
+    let schema = (schema, false);
+    visit(object, schema, of_metadata, &ErrorPath::ROOT, &mut errors);
     errors
 }
 
+/// Checks a value by its schema, and as a resource if it is one.
 fn visit(
     value: &Value,
-    schema: &Schema,
-    resource: bool,
+    (schema, resource): (&Schema, bool),
+    of_metadata: MetadataRules,
     path: &ErrorPath<'_>,
     errors: &mut Vec<FieldError>,
 ) {
@@ -173,6 +182,11 @@ fn visit(
                 for field in ["apiVersion", "kind"] {
                     errors.extend(type_field(map.get(field), field, &path.child(field)));
                 }
+                let found = map
+                    .get("metadata")
+                    .map(|found| metadata(found, of_metadata));
+                let found = found.into_iter().flatten();
+                errors.extend(found.map(|error| error.below(path)));
             }
             for (key, value) in map {
                 let Some(member) = schema.member(key) else {
@@ -183,17 +197,27 @@ fn visit(
                 } else {
                     path.key(key)
                 };
-                visit(value, member, member.embedded, &path, errors);
+                visit(value, (member, member.embedded), of_metadata, &path, errors);
             }
         }
         Value::Array(items) => {
             let Some(schema) = &schema.items else { return };
             for (i, item) in items.iter().enumerate() {
-                visit(item, schema, schema.embedded, &path.index(i), errors);
+                let schema = (&**schema, schema.embedded);
+                visit(item, schema, of_metadata, &path.index(i), errors);
             }
         }
         _ => {}
     }
+}
+
+/// The errors in the metadata of a resource inside of an object, which needs no name.
+fn metadata(metadata: &Value, of_metadata: MetadataRules) -> Vec<FieldError> {
+    let mut named = json!({ "metadata": metadata });
+    if named.name().is_empty() {
+        named.set_meta("name", "fakename");
+    }
+    of_metadata(&named)
 }
 
 fn type_field(value: Option<&Value>, field: &str, path: &ErrorPath<'_>) -> Option<FieldError> {
@@ -230,7 +254,6 @@ fn is_label(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn metadata_is_what_go_would_hold() {
@@ -255,12 +278,31 @@ mod tests {
         }}}))
         .unwrap();
         let object = json!({"template": {"kind": "Not a kind"}});
-        let errors = validate(&object, &schema);
+        let errors = validate(&object, &schema, |_| Vec::new());
         assert_eq!(errors[0].to_string(), "template.apiVersion: Required value");
         assert!(
             errors[1]
                 .to_string()
                 .starts_with("template.kind: Invalid value: \"Not a kind\": may have")
+        );
+    }
+
+    #[test]
+    fn the_metadata_of_a_resource_inside_is_checked_with_its_path() {
+        let schema = Schema::parse(&json!({"properties": {"template": {
+            "type": "object", "x-kubernetes-embedded-resource": true,
+            "x-kubernetes-preserve-unknown-fields": true,
+        }}}))
+        .unwrap();
+        let object = json!({"template": {"apiVersion": "v1", "kind": "Pod", "metadata": {}}});
+        let rules: MetadataRules = |object| {
+            assert_eq!(object.name(), "fakename");
+            vec![FieldError::required("metadata.labels", "")]
+        };
+        let errors = validate(&object, &schema, rules);
+        assert_eq!(
+            errors[0].to_string(),
+            "template.metadata.labels: Required value"
         );
     }
 }

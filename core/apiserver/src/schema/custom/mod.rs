@@ -23,7 +23,7 @@ pub use field_path::normalized as normalized_path;
 pub use lists::duplicates;
 pub use numbers::{numbers_as_read, numbers_as_stored};
 pub use prune::{prune, prune_nulls};
-pub use rules::{Compiled, Judged, ValidationRule, judge};
+pub use rules::{Compiled, Judged, ValidationRule, judge, judge_default};
 pub use types::root;
 pub use validate::{Before, is_known_format, validate};
 pub use work::{is_feasible, is_feasible_schema};

@@ -128,3 +128,21 @@ impl SchemaOutcome {
         other.mistakes.into_iter().for_each(|m| self.add(m));
     }
 }
+
+/// The error of a rule in CEL with this reason (`fieldErrorForReason`): objects and lists are not shown.
+pub(super) fn error_for(reason: &str, value: &Value, field: String, detail: String) -> FieldError {
+    let problem = match reason {
+        "FieldValueForbidden" => return FieldError::forbidden(field, detail),
+        "FieldValueRequired" => return FieldError::required(field, detail),
+        "FieldValueDuplicate" => Problem::Duplicate,
+        _ => Problem::Invalid,
+    };
+    let detail = match problem {
+        Problem::Duplicate => String::new(),
+        _ => detail,
+    };
+    match value {
+        Value::Object(_) | Value::Array(_) => FieldError::without_value(problem, field, detail),
+        value => FieldError::with_value(problem, field, value, detail),
+    }
+}

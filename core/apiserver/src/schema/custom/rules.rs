@@ -6,12 +6,14 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::field_path::normalized;
+use super::outcome::error_for;
 use super::validate::Before;
 use crate::cel::{Declared, Evaluator, Outcome, Program, Subject, Unusable, Wanted};
+use crate::field::ErrorPath;
 use crate::object::{JsonMap, text};
 use crate::schema::ListKind;
 use crate::schema::openapi::{Additional, Schema};
-use crate::status::{FieldError, Problem};
+use crate::status::FieldError;
 
 /// The highest cost of all rules of an object together (`apis/cel/config.go RuntimeCELCostBudget`).
 const BUDGET: u64 = 10_000_000;
@@ -114,16 +116,37 @@ pub struct Judged {
 
 /// Evaluates all rules on an object; `old` is the stored one on update.
 pub fn judge(object: &Value, old: Option<&Value>, schema: &Schema) -> Judged {
+    let current = old.map(|value| Before { value, schema });
+    let place = RulePlace::new(schema, String::new(), true);
+    judge_at(object, old, current, &place)
+}
+
+/// Evaluates the rules of a default on itself: it must be a value that may stay, and one that may be new
+/// (`validate` of `schema/defaulting/validation.go`). `path` is its place, `root` says whether it is a resource.
+pub fn judge_default(
+    default: &Value,
+    schema: &Schema,
+    path: &ErrorPath<'_>,
+    root: bool,
+) -> Vec<FieldError> {
+    let place = RulePlace::new(schema, path.to_string(), root);
+    let stays = judge_at(default, Some(default), None, &place).errors;
+    if stays.is_empty() {
+        return judge_at(default, None, None, &place).errors;
+    }
+    stays
+}
+
+fn judge_at<'a>(
+    value: &'a Value,
+    old: Option<&'a Value>,
+    current: Option<Before<'a>>,
+    place: &RulePlace<'a>,
+) -> Judged {
     let mut walk = RuleWalk {
         evaluator: Evaluator::default(),
         judged: Judged::default(),
         budget: BUDGET,
-    };
-    let current = old.map(|value| Before { value, schema });
-    let place = RulePlace {
-        schema,
-        path: String::new(),
-        root: true,
     };
     let before = Correlated {
         old,
@@ -131,7 +154,7 @@ pub fn judge(object: &Value, old: Option<&Value>, schema: &Schema) -> Judged {
         nearest: None,
     };
     // The first rule that costs too much ends it all; its error is noted.
-    let _ = walk.value(object, &before, &place);
+    let _ = walk.value(value, &before, place);
     walk.judged
 }
 
@@ -144,6 +167,12 @@ struct RulePlace<'a> {
     path: String,
     /// `true` if it is that of a resource.
     root: bool,
+}
+
+impl<'a> RulePlace<'a> {
+    fn new(schema: &'a Schema, path: String, root: bool) -> Self {
+        Self { schema, path, root }
+    }
 }
 
 /// The stored object's value in the place of a new one.
@@ -219,11 +248,8 @@ impl RuleWalk {
         for (i, item) in items.iter().enumerate() {
             let old = correlated(item, before.old, &place.schema.list);
             let part = old.map(|value| Before { value, schema });
-            let inner = RulePlace {
-                schema,
-                path: format!("{}[{i}]", place.path),
-                root: schema.embedded,
-            };
+            let path = format!("{}[{i}]", place.path);
+            let inner = RulePlace::new(schema, path, schema.embedded);
             self.value(item, &before.below(value, old, part), &inner)?;
         }
         Ok(())
@@ -251,11 +277,7 @@ impl RuleWalk {
             // The type of an object cannot change.
             let typed = place.path.is_empty() && (name == "apiVersion" || name == "kind");
             let part = old.filter(|_| !typed).map(|value| Before { value, schema });
-            let inner = RulePlace {
-                schema,
-                path,
-                root: schema.embedded,
-            };
+            let inner = RulePlace::new(schema, path, schema.embedded);
             self.value(&map[name], &before.below(value, old, part), &inner)?;
         }
         Ok(())
@@ -309,7 +331,7 @@ impl RuleWalk {
             Some(field) => joined(&place.path, &format!(".{field}")),
             None => place.path.clone(),
         };
-        let error = error(rule, value, path_in_messages(&path), detail);
+        let error = error_for(&rule.reason, value, path_in_messages(&path), detail);
         if !program.uses_old_self && before.is_unchanged(value) {
             self.judged.tolerated.push(error);
         } else {
@@ -446,24 +468,6 @@ fn failed(why: &str, named: &str) -> String {
         );
     }
     format!("{why} evaluating rule: {named}")
-}
-
-/// `fieldErrorForReason`: objects and lists are not shown.
-fn error(rule: &ValidationRule, value: &Value, field: String, detail: String) -> FieldError {
-    let problem = match rule.reason.as_str() {
-        "FieldValueForbidden" => return FieldError::forbidden(field, detail),
-        "FieldValueRequired" => return FieldError::required(field, detail),
-        "FieldValueDuplicate" => Problem::Duplicate,
-        _ => Problem::Invalid,
-    };
-    let detail = match problem {
-        Problem::Duplicate => String::new(),
-        _ => detail,
-    };
-    match value {
-        Value::Object(_) | Value::Array(_) => FieldError::without_value(problem, field, detail),
-        value => FieldError::with_value(problem, field, value, detail),
-    }
 }
 
 /// A path as messages show it; the root has none.

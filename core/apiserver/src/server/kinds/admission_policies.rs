@@ -66,7 +66,10 @@ fn expression(
         }
         Ok(found) => match types {
             [one] => format!("must evaluate to {one} but got {found}"),
-            several => format!("must evaluate to one of [{}]", several.join(" ")),
+            several => format!(
+                "must evaluate to one of [{}] but got {found}",
+                several.join(" ")
+            ),
         },
         Err(cel::Unusable::Wrong(why)) => why,
         Err(cel::Unusable::Unknown) => return None,

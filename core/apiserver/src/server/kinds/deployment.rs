@@ -169,7 +169,8 @@ fn validate_status(deployment: &Value, live: &Value) -> Vec<FieldError> {
     limit("availableReplicas", "replicas", "status.replicas");
     limit("availableReplicas", "readyReplicas", "readyReplicas");
     let collisions = count(status, "collisionCount");
-    if collisions < count(&live["status"], "collisionCount") {
+    let before = live["status"]["collisionCount"].as_i64();
+    if before.is_some_and(|before| !status["collisionCount"].is_i64() || collisions < before) {
         let field = "status.collisionCount";
         let detail = "cannot be decremented";
         errors.push(FieldError::invalid(field, &collisions.into(), detail));

@@ -109,15 +109,17 @@ fn ports(ports: &Checked<'_>, errors: &mut Vec<FieldError>) {
         let reasons = names::port_number(number).into_iter();
         let field = path.child("port");
         errors.extend(reasons.map(|why| FieldError::invalid(field, &number.into(), why)));
-        protocol(port, &path, errors);
+        protocol(port, &path, false, errors);
     }
 }
 
-/// The protocols of a port.
-fn protocol(port: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
+/// The protocols of a port. That of a slice can be given and be empty.
+fn protocol(port: &Value, path: &ErrorPath<'_>, is_slice: bool, errors: &mut Vec<FieldError>) {
     let field = path.child("protocol");
     match text(port, "protocol") {
-        "" => errors.push(FieldError::required(field, "")),
+        "" if !is_slice || port.get("protocol").is_none() => {
+            errors.push(FieldError::required(field, ""));
+        }
         known if PROTOCOLS.contains(&known) => {}
         other => errors.push(FieldError::not_supported(field, &other.into(), &PROTOCOLS)),
     }
@@ -146,7 +148,7 @@ fn slice_ports(ports: &Checked<'_>, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::duplicate(field, &name.into()));
         }
         seen.push(name);
-        protocol(port, &path, errors);
+        protocol(port, &path, true, errors);
     }
 }
 

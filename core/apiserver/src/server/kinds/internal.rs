@@ -321,7 +321,8 @@ fn structure(out: &mut String, value: &Value, ty: &Struct, around: &Value, depth
         } else {
             typed(&mut member, inner, &field.ty, value, depth + 1);
         }
-        members.push(format!("\"{}\": {member}", go_name(name)));
+        let of_type = ty.map_or("", |ty| &ty.name);
+        members.push(format!("\"{}\": {member}", go_name_in(of_type, name)));
     }
     block(out, '{', '}', &members, depth);
 }
@@ -422,6 +423,24 @@ fn quoted(text: &str) -> String {
         }
     }
     out
+}
+
+/// The name of a field of a type, which has a prefix in some types only.
+fn go_name_in(of_type: &str, name: &str) -> String {
+    const PREFIXED: [(&str, &str, &str); 5] = [
+        ("Glusterfs", "endpoints", "EndpointsName"),
+        ("RBD", "image", "RBDImage"),
+        ("RBD", "monitors", "CephMonitors"),
+        ("RBD", "pool", "RBDPool"),
+        ("RBD", "user", "RadosUser"),
+    ];
+    let mut found = PREFIXED
+        .iter()
+        .filter(|(owner, json, _)| of_type.starts_with(owner) && *json == name);
+    match found.next() {
+        Some((.., go)) => (*go).to_owned(),
+        None => go_name(name),
+    }
 }
 
 fn go_name(name: &str) -> String {

@@ -103,6 +103,7 @@ fn validate(job: &Checked<'_>, errors: &mut Vec<FieldError>) {
         change.refuse("terminating", "terminating>0 is invalid for finished job");
     }
     if (change.changes_field("ready") || change.changes_field("active"))
+        && change.status.get("ready").is_some()
         && change.count("ready") > change.count("active")
     {
         change.refuse("ready", "cannot set more ready pods than active");

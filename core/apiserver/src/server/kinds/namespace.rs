@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::label_selector::list;
-use super::{FINALIZE, NotAllocated, Rules, StatusRules, metadata, names};
+use super::{FINALIZE, Rules, StatusRules, metadata, names};
 use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
@@ -18,7 +18,6 @@ pub(in crate::server) const TERMINATING: &str = "Terminating";
 pub(in crate::server) const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 pub(super) const RULES: Rules = Rules {
-    allocate: |namespace, live, _| security_levels(namespace, live),
     prepare,
     validate,
     status: StatusRules {
@@ -38,43 +37,6 @@ pub(super) const RULES: Rules = Rules {
     held: |namespace| !list(&namespace["spec"], "finalizers").is_empty(),
     ..Rules::NONE
 };
-
-/// Checks the labels of Pod Security. Wrong ones that are stored already do not hinder an update.
-fn security_levels(namespace: &Value, live: Option<&Value>) -> Result<(), NotAllocated> {
-    let errors = wrong_levels(namespace);
-    if errors.is_empty() || live.is_some_and(|live| wrong_levels(live) == errors) {
-        return Ok(());
-    }
-    Err(NotAllocated::Invalid(errors))
-}
-
-fn wrong_levels(namespace: &Value) -> Vec<FieldError> {
-    let labels = ErrorPath::new("metadata.labels");
-    let mut errors = Vec::new();
-    for mode in ["enforce", "audit", "warn"] {
-        let label = format!("pod-security.kubernetes.io/{mode}");
-        let version = format!("{label}-version");
-        for (name, is_version) in [(label, false), (version, true)] {
-            let Some(Value::String(value)) = namespace["metadata"]["labels"].get(&name) else {
-                continue;
-            };
-            let minor = value.strip_prefix("v1.").unwrap_or_default();
-            let is_minor = minor == "0" || !minor.starts_with('0') && minor.parse::<u32>().is_ok();
-            let (fine, detail) = if is_version {
-                let fine = value == "latest" || is_minor;
-                (fine, "must be \"latest\" or \"v1.x\"")
-            } else {
-                let fine = ["privileged", "baseline", "restricted"].contains(&value.as_str());
-                (fine, "must be one of privileged, baseline, restricted")
-            };
-            if !fine {
-                let value = value.as_str().into();
-                errors.push(FieldError::invalid(labels.key(&name), &value, detail));
-            }
-        }
-    }
-    errors
-}
 
 fn prepare(namespace: &mut Value, live: Option<&Value>) {
     let finalizers = match live {

@@ -183,8 +183,17 @@ fn pod_ranges(ranges: &Checked<'_>, errors: &mut Vec<FieldError>) {
         errors.extend(ip::check_range(range, &ranges.path.index(i), &[]));
     }
     if texts.len() > 1 {
+        let unread = texts.iter().position(|range| !ip::is_range(range));
+        if let Some(i) = unread {
+            let detail = format!(
+                "invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[{i}]: <nil> \
+                 (invalid CIDR address: {})",
+                texts[i]
+            );
+            errors.push(FieldError::internal(ranges.path, detail));
+        }
         let v6 = texts.iter().filter(|range| range.contains(':')).count();
-        if texts.len() > 2 || v6 != 1 {
+        if texts.len() > 2 || v6 != 1 || unread.is_some() {
             let detail = "may specify no more than one CIDR for each IP family";
             errors.push(FieldError::invalid(ranges.path, ranges.value, detail));
         }

@@ -121,18 +121,42 @@ pub(super) fn security(spec: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
         errors.push(FieldError::invalid(field, &true.into(), detail));
     }
     errors.extend(kernel_settings(spec, &path.child("sysctls")));
-    let one_of = |name: &str, known: [&str; 2]| {
+    let one_of = |name: &str, known: &[&str]| {
         let policy = context.get(name)?;
         let wrong = !known.iter().any(|known| policy == known);
-        wrong.then(|| FieldError::not_supported(path.child(name), policy, &known))
+        wrong.then(|| FieldError::not_supported(path.child(name), policy, known))
     };
-    errors.extend(one_of("fsGroupChangePolicy", ["Always", "OnRootMismatch"]));
+    errors.extend(one_of("fsGroupChangePolicy", &["Always", "OnRootMismatch"]));
     errors.extend(containers::seccomp(context, path));
     errors.extend(pod_windows::options(context, path));
     errors.extend(pod_profiles::app_armor(context, path));
-    errors.extend(one_of("supplementalGroupsPolicy", ["Merge", "Strict"]));
-    errors.extend(one_of("seLinuxChangePolicy", ["MountOption", "Recursive"]));
+    errors.extend(one_of("supplementalGroupsPolicy", &["Merge", "Strict"]));
+    // `SELinuxMount` is off.
+    errors.extend(one_of(RELABELING, &["Recursive"]));
     errors
+}
+
+/// The field that says how volumes are relabeled.
+const RELABELING: &str = "seLinuxChangePolicy";
+
+/// Takes back the errors about how volumes are relabeled if the stored object says that already: then every way is
+/// allowed (`useOnlyRecursiveSELinuxChangePolicy` of `pkg/api/pod/util.go`).
+pub(in crate::server) fn allow_relabeling_in_use(errors: &mut Vec<FieldError>, live: &Value) {
+    let is_about = |error: &FieldError| error.field.ends_with(RELABELING);
+    if !errors.iter().any(is_about) {
+        return;
+    }
+    const KNOWN: [&str; 2] = ["MountOption", "Recursive"];
+    errors.retain_mut(|error| {
+        let pointer = format!("/{}", error.field.replace('.', "/"));
+        if !is_about(error) || live.pointer(&pointer).is_none() {
+            return true;
+        }
+        let value = error.value.as_deref().unwrap_or_default().trim_matches('"');
+        let wrong = !KNOWN.contains(&value);
+        *error = FieldError::not_supported(error.field.as_str(), &value.into(), &KNOWN);
+        wrong
+    });
 }
 
 /// `validateHostUsers`: users of a pod's own do not go with the namespaces of its host
@@ -303,5 +327,29 @@ mod tests {
         assert_eq!(of("net.ipv4/tcp_syncookies"), 0);
         assert_eq!(of("Bad/../x"), 1);
         assert_eq!(of(""), 1);
+    }
+
+    #[test]
+    fn volumes_are_relabeled_in_another_way_only_where_one_is_in_use() {
+        let spec = |policy: &str| json!({"securityContext": {"seLinuxChangePolicy": policy}});
+        let path = ErrorPath::new("spec.securityContext");
+        let found = |policy: &str, live: Value| {
+            let mut errors = security(&spec(policy), &path);
+            allow_relabeling_in_use(&mut errors, &json!({ "spec": live }));
+            let errors = errors.iter().map(ToString::to_string);
+            errors.collect::<Vec<_>>().join("; ")
+        };
+        let field = "spec.securityContext.seLinuxChangePolicy";
+        assert_eq!(
+            found("MountOption", json!({})),
+            format!("{field}: Unsupported value: \"MountOption\": supported values: \"Recursive\"")
+        );
+        assert_eq!(found("MountOption", spec("MountOption")), "");
+        assert_eq!(
+            found("x", spec("Recursive")),
+            format!(
+                "{field}: Unsupported value: \"x\": supported values: \"MountOption\", \"Recursive\""
+            )
+        );
     }
 }

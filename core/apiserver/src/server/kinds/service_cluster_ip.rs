@@ -21,13 +21,15 @@ const FIRST_DYNAMIC: u8 = 17;
 /// Gives a Service the address that it asks for, or a free one; `taken` has the last numbers of those
 /// of all other Services.
 pub(super) fn allocate(service: &mut Value, taken: &BTreeSet<u8>) -> Result<(), NotAllocated> {
+    let nameless = service.name().is_empty();
     if let Some(wanted) = requested_ip(service) {
         let why = match host_of(wanted) {
-            None => "the provided network does not match the current range",
-            Some(host) if taken.contains(&host) => "provided IP is already allocated",
+            None => "the provided network does not match the current range".to_owned(),
+            Some(host) if taken.contains(&host) => "provided IP is already allocated".to_owned(),
+            Some(_) if nameless => unowned(wanted),
             Some(_) => return Ok(()),
         };
-        return Err(refused_ip(service, wanted, why));
+        return Err(refused_ip(service, wanted, &why));
     }
     let free = (FIRST_DYNAMIC..255).chain(2..FIRST_DYNAMIC);
     let Some(host) = free.into_iter().find(|host| !taken.contains(host)) else {
@@ -35,8 +37,24 @@ pub(super) fn allocate(service: &mut Value, taken: &BTreeSet<u8>) -> Result<(), 
         let why = format!("failed to allocate a serviceIP for Service {name}: range is full");
         return Err(NotAllocated::Failed(Status::internal_error(&why)));
     };
+    if nameless {
+        let [a, b, c] = NETWORK;
+        let detail = format!(
+            "failed to allocate IP: {}",
+            unowned(Ipv4Addr::new(a, b, c, host))
+        );
+        let error = FieldError::invalid("spec.clusterIPs", &json!([""]), detail);
+        return Err(vec![error].into());
+    }
     give_ip(service, host);
     Ok(())
+}
+
+/// The error of an address whose Service has no name: it is an object itself, which names the Service
+/// (`ipallocator.go` createIPAddress).
+fn unowned(ip: Ipv4Addr) -> String {
+    let name = go::quote(&ip.to_string());
+    format!("IPAddress.networking.k8s.io {name} is invalid: spec.parentRef.name: Required value")
 }
 
 /// The address in a dry run: that of the range, or the one that is asked for, be it taken or not

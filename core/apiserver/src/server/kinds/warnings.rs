@@ -222,8 +222,8 @@ fn volume(volume: &Value, _: Option<&Value>) -> Vec<String> {
 /// `serviceAccountStrategy`.
 fn service_account(account: &Value, live: Option<&Value>) -> Vec<String> {
     const ENFORCE: &str = "kubernetes.io/enforce-mountable-secrets";
-    let is_new = |object: &Value| text(&object["metadata"]["annotations"], ENFORCE) == "true";
-    if !is_new(account) || live.is_some_and(is_new) {
+    let has = |object: &Value| object["metadata"]["annotations"].get(ENFORCE).is_some();
+    if !has(account) || live.is_some_and(has) {
         return Vec::new();
     }
     let message =

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::no_map;
-use crate::apply::{Applied, Conflict, FieldManagerError, Manager};
+use crate::apply::{Applied, Conflict, FieldManagerError, Manager, unread_managers};
 use crate::json::Node;
 use crate::limits;
 use crate::object::Metadata;
@@ -31,7 +31,10 @@ impl ApiServer {
         let duplicates = document.duplicate_errors();
         let config = Value::from(document.node);
         let foreign_view = scale::is_foreign(info);
+        let manager = self.manager(info, endpoint(info)?);
         if foreign_view {
+            let of_kind = manager.check_kind(&config);
+            of_kind.map_err(|error| refusal(error, trace))?;
             check_view_has_managers(live)?;
         }
         let Applied {
@@ -39,8 +42,7 @@ impl ApiServer {
             changed,
             emptied,
             given_up,
-        } = self
-            .manager(info, endpoint(info)?)
+        } = manager
             .apply(live, &config, &info.manager, info.options.force)
             .map_err(|error| refusal(error, trace))?;
         let kept = self.release.keeps_emptied();
@@ -174,6 +176,10 @@ fn to_proper_version(
     }
     let managed = merged.metadata_mut().remove("managedFields");
     if resource.is_builtin() {
+        // A time in them that cannot be read is found where the object is converted.
+        if let Some(managed) = unread_managers(config) {
+            merged.set_meta("managedFields", managed.clone());
+        }
         let gv = &resource.group_version;
         let kind = format!("{}/{}, Kind={}", gv.group, gv.version, resource.kind);
         let converted = patch::from_unstructured(merged, &resource.root).map_err(|error| {

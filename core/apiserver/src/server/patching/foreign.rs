@@ -9,12 +9,70 @@ use crate::go;
 use crate::json::Node;
 use crate::object::{GroupVersion, text};
 use crate::schema::kinds::kinds;
-use crate::schema::{self, Struct};
-use crate::server::Resource;
+use crate::schema::{self, Struct, builtin};
+use crate::server::{RequestInfo, Resource, scale};
+
+/// The types among which the kind of a body is looked for (`runtime.Scheme`).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::server) enum Scheme {
+    /// Those of the built-in kinds.
+    Builtin,
+    /// Those of the scales of custom resources (`k8s.io/client-go/scale/util.go` NewScaleConverter).
+    Scales,
+}
+
+impl Scheme {
+    /// The types for the body of a request.
+    pub(in crate::server) fn of(info: &RequestInfo) -> Self {
+        match scale::is_foreign(info) {
+            true => Self::Scales,
+            false => Self::Builtin,
+        }
+    }
+
+    /// The place of it in upstream's source, which messages name.
+    fn place(self, resource: &Resource) -> &'static str {
+        match (self, resource.group_version.group.as_str()) {
+            (Self::Scales, _) => "k8s.io/client-go/scale/util.go:146",
+            (_, "apiregistration.k8s.io") => {
+                "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28"
+            }
+            _ => "pkg/api/legacyscheme/scheme.go:30",
+        }
+    }
+
+    /// Returns whether it has a kind.
+    fn has(self, version: &GroupVersion, kind: &str) -> bool {
+        const VERSIONS: [&str; 4] = [
+            "apps/v1beta1",
+            "apps/v1beta2",
+            "autoscaling/v1",
+            "extensions/v1beta1",
+        ];
+        let has_version = || VERSIONS.contains(&version.to_string().as_str());
+        registered(version, kind)
+            && (self == Self::Builtin || UNVERSIONED.contains(&kind) || has_version())
+    }
+
+    /// The package to which an object is converted.
+    fn package(self, resource: &Resource) -> &str {
+        if self == Self::Scales {
+            return &resource.group_version.version;
+        }
+        match resource.group_version.group.split('.').next() {
+            None | Some("" | "events") => "core",
+            Some(group) => group,
+        }
+    }
+}
 
 /// The error of decoding an object into a built-in kind if its `apiVersion` or `kind` do not allow
 /// that. Both fields are optional.
-pub(in crate::server) fn mistake(resource: &Resource, object: &Value) -> Option<String> {
+pub(in crate::server) fn mistake(
+    resource: &Resource,
+    scheme: Scheme,
+    object: &Value,
+) -> Option<String> {
     if let Some(error) = uninterpretable(object) {
         return Some(error);
     }
@@ -29,7 +87,7 @@ pub(in crate::server) fn mistake(resource: &Resource, object: &Value) -> Option<
     if kind == resource.kind && version == resource.group_version {
         return None;
     }
-    undecodable_as(&version, kind, object).or_else(|| other_kind(resource, &version, kind))
+    undecodable_as(&version, kind, object).or_else(|| other_kind(resource, scheme, &version, kind))
 }
 
 /// The error of decoding an object of another kind into its own type, which comes before its conversion
@@ -58,12 +116,23 @@ pub(in crate::server) fn strict_errors(
     Some(decoded.strict_errors)
 }
 
-/// The type of a registered kind that has objects.
+/// The type of a registered kind.
 fn root(version: &GroupVersion, kind: &str) -> Option<&'static Arc<Struct>> {
     let current = current(version);
     let mut all = kinds().iter();
-    all.find(|facts| facts.kind == kind && facts.api_version == current)?
-        .root()
+    if let Some(facts) = all.find(|facts| facts.kind == kind && facts.api_version == current) {
+        return facts.root();
+    }
+    // The older types are other ones.
+    let is_own = current == version.to_string() && registered(version, kind);
+    (is_own && kind != "Scale" || UNVERSIONED.contains(&kind))
+        .then(|| schema::requested(kind))
+        .flatten()
+        .or_else(|| {
+            (is_own && current == "autoscaling/v1")
+                .then(|| builtin(kind))
+                .flatten()
+        })
 }
 
 /// The error of reading only `apiVersion` and `kind` of an object (`SimpleMetaFactory`).
@@ -98,41 +167,37 @@ pub(in crate::server) fn uninterpretable(object: &Value) -> Option<String> {
 }
 
 /// The error of decoding an object of this version and kind into a built-in kind, if there is one.
-pub(in crate::server) fn other_kind(
+fn other_kind(
     resource: &Resource,
+    scheme: Scheme,
     version: &GroupVersion,
     kind: &str,
 ) -> Option<String> {
     if kind == resource.kind && *version == resource.group_version {
         return None;
     }
-    if !registered(version, kind) {
-        let scheme = match resource.group_version.group.as_str() {
-            "apiregistration.k8s.io" => "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28",
-            _ => "pkg/api/legacyscheme/scheme.go:30",
-        };
+    if !scheme.has(version, kind) {
         return Some(format!(
-            "no kind {} is registered for version {} in scheme \"{scheme}\"",
+            "no kind {} is registered for version {} in scheme \"{}\"",
             go::quote(kind),
             go::quote(&version.to_string()),
+            scheme.place(resource),
         ));
     }
     // Older versions of a kind convert to it.
-    if kind == resource.kind && converts(version, kind, &resource.group_version) {
+    let own = scheme == Scheme::Builtin && kind == resource.kind;
+    if own && converts(version, kind, &resource.group_version) {
         return None;
     }
-    let package = match resource.group_version.group.split('.').next() {
-        None | Some("" | "events") => "core",
-        Some(group) => group,
-    };
     // The types of these are in one package for all versions.
-    let own = if UNVERSIONED.contains(&kind) || META.contains(&kind) {
+    let from = if UNVERSIONED.contains(&kind) || META.contains(&kind) {
         "v1"
     } else {
         &version.version
     };
     Some(format!(
-        "converting ({own}.{kind}) to ({package}.{}): unknown conversion",
+        "converting ({from}.{kind}) to ({}.{}): unknown conversion",
+        scheme.package(resource),
         resource.kind
     ))
 }
@@ -288,7 +353,7 @@ mod tests {
     fn said(object: Value) -> Option<String> {
         let resources = Resources::builtin();
         let deployments = resources.by_path("apps", "v1", "deployments").unwrap();
-        mistake(deployments, &object)
+        mistake(deployments, Scheme::Builtin, &object)
     }
 
     #[test]
@@ -346,6 +411,36 @@ mod tests {
             said(json!({"apiVersion": "apps/v1beta1", "kind": "Deployment"})),
             None
         );
+    }
+
+    #[test]
+    fn a_status_is_decoded_as_one_before_it_does_not_convert() {
+        let error =
+            "json: cannot unmarshal object into Go struct field Status.status of type string";
+        let object = json!({"apiVersion": "v1", "kind": "Status", "status": {}});
+        assert_eq!(said(object).as_deref(), Some(error));
+    }
+
+    #[test]
+    fn the_scale_of_a_custom_resource_has_types_of_its_own() {
+        let scale = scale::resource().unwrap();
+        for (version, kind, error) in [
+            (
+                "apps/v1",
+                "Deployment",
+                "no kind \"Deployment\" is registered for version \"apps/v1\" in scheme \
+                 \"k8s.io/client-go/scale/util.go:146\"",
+            ),
+            (
+                "extensions/v1beta1",
+                "Scale",
+                "converting (v1beta1.Scale) to (v1.Scale): unknown conversion",
+            ),
+        ] {
+            let object = json!({"apiVersion": version, "kind": kind});
+            let found = mistake(scale, Scheme::Scales, &object);
+            assert_eq!(found.as_deref(), Some(error));
+        }
     }
 
     #[test]

@@ -63,14 +63,18 @@ impl ApiServer {
     pub(super) fn create_missing(
         &mut self,
         info: &RequestInfo,
-        mut object: Value,
+        draft: DraftObject,
         trace: &mut Trace,
     ) -> Result<ObjectAnswer, Refusal> {
+        let DraftObject {
+            mut object,
+            empties,
+            ..
+        } = draft;
         version_of(&object)?;
         object.set_meta("selfLink", Value::Null);
         trace.warnings.extend(merge_owners(&mut object, true));
-        let none = Empties::default();
-        let object = self.create_object(info, object, &none, false, trace)?;
+        let object = self.create_object(info, object, &empties, false, trace)?;
         Ok(ObjectAnswer {
             code: StatusCode::CREATED,
             ..ObjectAnswer::ok(object)

@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::endpoint;
 use crate::apply::{PathElement, Set};
+use crate::go;
 use crate::object::Metadata;
-use crate::schema::Empties;
+use crate::schema::{Empties, Scalar};
 use crate::server::kinds::{self, metadata};
 use crate::server::resource::{Definition, Generation};
 use crate::server::{Custom, RequestInfo};
@@ -43,6 +44,7 @@ pub(super) fn before_update(
         keep(object, "uid");
     }
     keep(object, "creationTimestamp");
+    drop_unread_deletion(object);
     // An update does not undo or move a deletion, and keeps the grace period.
     if !live.meta_text("deletionTimestamp").is_empty() {
         keep(object, "deletionTimestamp");
@@ -69,6 +71,15 @@ pub(super) fn before_update(
     validate_update(info, object, empties, live)
 }
 
+/// An apply of a custom resource is not decoded: a time of deletion that cannot be read is none
+/// (`Unstructured.GetDeletionTimestamp`).
+fn drop_unread_deletion(object: &mut Value) {
+    let time = object.meta_text("deletionTimestamp");
+    if !time.is_empty() && go::time::canonical(time, Scalar::Time.time_layout()).is_err() {
+        object.set_meta("deletionTimestamp", Value::Null);
+    }
+}
+
 /// The checks of `rest.BeforeUpdate`: of the metadata, of the kind, and of the change.
 fn validate_update(
     info: &RequestInfo,
@@ -88,6 +99,7 @@ fn validate_update(
     } else {
         validate(object);
     }
+    kinds::allow_relabeling_in_use(&mut found, live);
     let changes = info
         .resource
         .validate_change(&info.subresource, object, empties, live);

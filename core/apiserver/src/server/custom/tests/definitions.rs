@@ -313,6 +313,18 @@ fn a_schema_is_structural() {
         ),
         (
             "/properties/spec",
+            json!({"type": "integer", "default": 1, "x-kubernetes-validations": [
+                {"rule": "self > 1", "message": "more"}]}),
+            ".properties[spec].default: Invalid value: 1: more",
+        ),
+        (
+            "/properties/spec",
+            json!({"type": "integer", "default": 1, "x-kubernetes-validations": [
+                {"rule": "oldSelf.hasValue()", "optionalOldSelf": true, "message": "not new"}]}),
+            ".properties[spec].default: Invalid value: 1: not new",
+        ),
+        (
+            "/properties/spec",
             json!({"type": "array", "x-kubernetes-list-type": "map", "items": {"type": "object",
                 "properties": {"k": {"type": "string"}}}, "x-kubernetes-list-map-keys": ["k"]}),
             ".properties[spec].items.properties[k].default: Required value: this property is in \

@@ -34,12 +34,11 @@ const WORDS: [(&str, WordCheck); 27] = [
     }),
     ("if-set", |_, _, _| {}), // the engine looks at it
     ("rising", |_, checked, errors| {
-        let number = |value: &Value| value.as_i64().unwrap_or(0);
-        if checked
-            .before()
-            .is_some_and(|before| number(checked.value) < number(before))
-        {
-            let value = number(checked.value).into();
+        // What was not set before cannot fall (`IsDecremented`).
+        let now = checked.value.as_i64();
+        let before = checked.before().and_then(Value::as_i64);
+        if before.is_some_and(|before| now.is_none_or(|now| now < before)) {
+            let value = now.unwrap_or(0).into();
             errors.push(FieldError::invalid(
                 checked.path,
                 &value,
