@@ -262,23 +262,11 @@ impl Digests {
                 let mut others = writers.iter().filter(|writer| **writer != known.owner);
                 others.any(|other| !known.readers.contains(other))
             };
-            let kept = updates.kept_edits().iter().filter(|known| is_danger(known));
-            let mut kept: Vec<_> = kept.collect();
-            kept.sort_by(|a, b| (a.owner, &a.edit.path).cmp(&(b.owner, &b.edit.path)));
             let oldest = oldest_readable(state, key);
             self.place(state.server(), key);
-            self.plain(kept.len());
-            for known in kept {
-                let readers = writers.iter().filter(|it| known.readers.contains(it));
-                let readers: Vec<_> = readers.filter(|reader| **reader != known.owner).collect();
-                self.plain((known.owner, readers, known.edit.value.is_some()));
-                self.path(&known.edit.path);
-                if let Some(value) = &known.edit.value {
-                    let name = known.edit.path.0.last();
-                    let words = Digester::field(name, value, &self.given, &mut self.texts);
-                    self.words.extend_from_slice(&words);
-                }
-                self.readable(known.since, oldest);
+            for edits in [updates.kept_edits(), updates.unanswered_edits()] {
+                let edits = edits.iter().filter(|known| is_danger(known));
+                self.edits(edits.collect(), &writers, oldest);
             }
             let shown = updates
                 .shown_versions()
@@ -290,6 +278,28 @@ impl Digests {
                 changed.iter().for_each(|field| self.path(field));
                 self.readable(version, oldest);
             }
+        }
+    }
+
+    fn edits(
+        &mut self,
+        mut edits: Vec<&Acknowledged<ProcessId>>,
+        writers: &[ProcessId],
+        oldest: Option<Revision>,
+    ) {
+        edits.sort_by(|a, b| (a.owner, &a.edit.path).cmp(&(b.owner, &b.edit.path)));
+        self.plain(edits.len());
+        for known in edits {
+            let readers = writers.iter().filter(|it| known.readers.contains(it));
+            let readers: Vec<_> = readers.filter(|reader| **reader != known.owner).collect();
+            self.plain((known.owner, readers, known.edit.value.is_some()));
+            self.path(&known.edit.path);
+            if let Some(value) = &known.edit.value {
+                let name = known.edit.path.0.last();
+                let words = Digester::field(name, value, &self.given, &mut self.texts);
+                self.words.extend_from_slice(&words);
+            }
+            self.readable(known.since, oldest);
         }
     }
 

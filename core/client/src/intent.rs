@@ -35,7 +35,8 @@ pub struct IntendedChange {
 /// The change of a field.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum ChangeKind {
-    /// Sets a value. A missing list item is added at the end.
+    /// Sets a value. A missing list item is added at the end. A map, or an item with a key, that says all of
+    /// the value already stays as it is: the server filled it up, or others added to it.
     Set(Value),
     /// Removes the field, and up to this number of the maps and lists above it if they become
     /// empty.
@@ -92,6 +93,7 @@ impl Intent {
         };
         for IntendedChange { path, how } in changes {
             match how {
+                ChangeKind::Set(value) if is_set(path, value, &edited) => {}
                 ChangeKind::Set(value) => path.put(&mut edited, value.clone()),
                 ChangeKind::Remove(parents) => remove(path, *parents, &mut edited),
             }
@@ -109,7 +111,10 @@ impl Intent {
                 let path = &change.path.0;
                 let (before, after) = (old.find(path), new.find(path));
                 if after.is_some() && before == after {
-                    copy.declare(change.path.clone());
+                    match &change.how {
+                        ChangeKind::Set(value) => copy.declare_value(&change.path, value, after),
+                        ChangeKind::Remove(_) => copy.declare(change.path.clone()),
+                    }
                 }
             }
         }
@@ -119,6 +124,28 @@ impl Intent {
     /// Returns whether it changes nothing.
     pub fn is_empty(&self) -> bool {
         matches!(self, Intent::Change(changes) if changes.is_empty())
+    }
+}
+
+/// Returns whether an object has a map, or an item with a key, that says all of a value.
+fn is_set(path: &Path, value: &Value, object: &Value) -> bool {
+    let is_name = |last: &PathElement| matches!(last, PathElement::Field(_) | PathElement::Key(_));
+    value.is_object()
+        && path.0.last().is_some_and(is_name)
+        && path.find(object).is_some_and(|found| says(found, value))
+}
+
+/// Returns whether a value says all that another one does.
+fn says(found: &Value, wanted: &Value) -> bool {
+    match (found, wanted) {
+        (Value::Object(found), Value::Object(wanted)) => wanted
+            .iter()
+            .all(|(name, wanted)| found.get(name).is_some_and(|found| says(found, wanted))),
+        (Value::Array(found), Value::Array(wanted)) => {
+            let mut pairs = found.iter().zip(wanted);
+            found.len() == wanted.len() && pairs.all(|(found, wanted)| says(found, wanted))
+        }
+        (found, wanted) => found == wanted,
     }
 }
 
@@ -178,7 +205,47 @@ mod tests {
         let wanted = object(5, json!([nginx, other, sidecar]), json!(["a", "c", "b"]));
         assert_eq!(intent.done_on(&later), wanted);
         assert_eq!(intent.done_on(&wanted), wanted);
+        // The server has filled up what it added before.
+        let mut filled = wanted;
+        filled["spec"]["template"]["spec"]["containers"][2]["imagePullPolicy"] = json!("Always");
+        assert_eq!(intent.done_on(&filled), filled);
         assert!(Intent::between(&read, &read, root).is_empty());
+    }
+
+    #[test]
+    fn an_item_that_is_there_already_is_declared_without_what_the_server_filled_in() {
+        let resources = Resources::builtin();
+        let root = &resources.by_kind("apps/v1", "Deployment").unwrap().root;
+        let object =
+            |containers: Value| json!({"spec": {"template": {"spec": {"containers": containers}}}});
+        let (nginx, sidecar) = (
+            json!({"name": "nginx"}),
+            json!({"name": "s", "image": "s:1"}),
+        );
+        let read = object(json!([nginx]));
+        let edited = object(json!([nginx, sidecar]));
+        let mut filled = edited.clone();
+        filled["spec"]["template"]["spec"]["containers"][1]["imagePullPolicy"] = json!("Always");
+        let filled = Arc::new(filled);
+        let of_intent = {
+            let mut copy = WorkingCopy::default();
+            copy.settle(Arc::clone(&filled));
+            Intent::between(&read, &edited, root).edit(&mut copy, &filled);
+            copy
+        };
+        let of_copy = {
+            let mut copy = WorkingCopy::default();
+            copy.settle(Arc::new(read));
+            copy.edit(edited);
+            copy.refresh(Arc::clone(&filled), root);
+            copy
+        };
+        for copy in [of_intent, of_copy] {
+            assert_eq!(copy.edited(), Some(&filled));
+            let declared: Vec<String> = copy.declared().iter().map(|it| it.to_string()).collect();
+            let item = ".spec.template.spec.containers[name=\"s\"]";
+            assert_eq!(declared, [format!("{item}.image"), format!("{item}.name")]);
+        }
     }
 
     #[test]

@@ -84,6 +84,20 @@ impl WorkingCopy {
         }
     }
 
+    /// Declares a value that is there, without what the server added to it.
+    pub(super) fn declare_value(&mut self, field: &Path, value: &Value, found: Option<&Value>) {
+        match value.as_object().filter(|_| found != Some(value)) {
+            Some(members) if !members.is_empty() => {
+                for (name, value) in members {
+                    let mut member = field.clone();
+                    member.0.push(PathElement::Field(name.clone()));
+                    self.declare_value(&member, value, found.and_then(|found| found.get(name)));
+                }
+            }
+            _ => self.declare(field.clone()),
+        }
+    }
+
     /// Replaces the declared fields.
     pub fn declare_only(&mut self, fields: Vec<Path>) {
         self.declared.clear();
@@ -206,11 +220,15 @@ impl WorkingCopy {
         let redone = match (&self.read, &self.edited) {
             (Some(read), Some(edited)) if read != edited => {
                 let fields = Edit::between(read, edited, root).into_iter();
-                let held = fields
-                    .filter(|edit| edit.value.is_some() && edit.holds_in(Some(&object), root));
-                let held: Vec<Path> = held.map(|edit| edit.path.clone()).collect();
+                let held: Vec<_> = fields
+                    .filter(|edit| edit.holds_in(Some(&object), root))
+                    .collect();
                 let redone = redone_on(read, edited, &object, root);
-                held.into_iter().for_each(|field| self.declare(field));
+                for edit in held {
+                    if let Some(value) = &edit.value {
+                        self.declare_value(&edit.path, value, edit.path.find(&object));
+                    }
+                }
                 Arc::new(redone)
             }
             _ => Arc::clone(&object),

@@ -1,13 +1,15 @@
 //! The verdict of a history: which edits are in the object, replaced, refused or lost.
 //!
-//! An edit sets or removes a field. It is *acknowledged* when its writer got a 2xx for it. An acknowledged edit is
-//! *lost* when a later write undoes it, overwrites it or deletes the object, and the later writer had not been shown
+//! An edit sets or removes a field. It is *acknowledged* when its writer got a 2xx for it, or lost that answer and was
+//! then shown the edit in the object. An acknowledged edit is *lost* when a later write undoes it, overwrites it or deletes the object, and the later writer had not been shown
 //! the edit. The edit is *replaced knowingly* when the later writer had been shown it. A program that reads again and
 //! repeats its edit was shown the edit, although it did not look. If the object already had the value when an edit was
 //! written, every actor that was shown the value since then has been shown the edit. A value that was removed and set
 //! again is a new edit: an actor that saw only the earlier value was not shown the new edit. An answer that the object
 //! does not exist shows its deletion. The verdict depends on the objects that were shown and stored, and not on the
 //! write method.
+
+mod shown;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,16 +24,20 @@ use optimist_apiserver::schema::Struct;
 use optimist_apiserver::storage::Revision;
 use optimist_client::Edit;
 
-use super::changed_fields::{any_overlaps, is_index, item_of};
+use super::changed_fields::any_overlaps;
 use super::effect::{Effect, WrittenObject};
 use super::ledger::Intention;
 use super::verdict::{Acknowledged, Done, Loss, RefusalKind, Replaced, Verdict};
+use shown::ShownVersion;
 
 /// Follows a history step by step. `Id` tells the actors apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UpdateTracker<Id> {
     /// The acknowledged edits that are still in the object.
     kept: Vec<Acknowledged<Id>>,
+    /// The edits in the object whose writers did not get their answers. Each is acknowledged once its
+    /// writer is shown it.
+    unanswered: Vec<Acknowledged<Id>>,
     losses: Vec<Loss<Id>>,
     replaced: Vec<Replaced<Id>>,
     /// The actors whose last request was refused, and how.
@@ -41,30 +47,6 @@ pub struct UpdateTracker<Id> {
     written: Vec<Id>,
     /// The newest version that each actor was shown.
     shown: Vec<ShownVersion<Id>>,
-}
-
-/// The newest version of the object that an actor was shown. Being shown does not end by reading
-/// something older later.
-#[derive(Clone, Debug, PartialEq)]
-struct ShownVersion<Id> {
-    who: Id,
-    version: Revision,
-    /// The fields that later writes have changed, including those that were changed back. Every
-    /// other field has the value that the actor was shown.
-    changed: OrdSet<Path>,
-}
-
-impl<Id> ShownVersion<Id> {
-    /// Returns whether the field of an edit that holds was changed since then. The item of a list without
-    /// keys can have come to its position from another one, so it is also looked up by its value.
-    fn is_changed(&self, edit: &Edit) -> bool {
-        let by_value = edit.path.0.split_last().and_then(|(last, list)| {
-            let value = edit.value.clone().filter(|_| is_index(last))?;
-            Some(item_of(list, value))
-        });
-        any_overlaps(&self.changed, &edit.path)
-            || by_value.is_some_and(|path| any_overlaps(&self.changed, &path))
-    }
 }
 
 impl<Id> Default for UpdateTracker<Id> {
@@ -78,6 +60,7 @@ impl<Id> UpdateTracker<Id> {
     pub const fn new() -> Self {
         Self {
             kept: Vec::new(),
+            unanswered: Vec::new(),
             losses: Vec::new(),
             replaced: Vec::new(),
             refused: Vec::new(),
@@ -93,70 +76,27 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     /// out so far: for a question about the future from here on.
     pub fn renamed<Other>(&self, name: impl Fn(Id) -> Other) -> UpdateTracker<Other> {
         let all = |ids: &[Id]| ids.iter().map(|id| name(*id)).collect();
-        let kept = self.kept.iter().map(|known| Acknowledged {
-            owner: name(known.owner),
-            edit: Arc::clone(&known.edit),
-            readers: all(&known.readers),
-            since: known.since,
-        });
+        let edits = |edits: &[Acknowledged<Id>]| {
+            let edits = edits.iter().map(|known| Acknowledged {
+                owner: name(known.owner),
+                edit: Arc::clone(&known.edit),
+                readers: all(&known.readers),
+                since: known.since,
+            });
+            edits.collect()
+        };
         let shown = self.shown.iter().map(|shown| ShownVersion {
             who: name(shown.who),
             version: shown.version,
             changed: shown.changed.clone(),
         });
         UpdateTracker {
-            kept: kept.collect(),
+            kept: edits(&self.kept),
+            unanswered: edits(&self.unanswered),
             written: all(&self.written),
             shown: shown.collect(),
             ..UpdateTracker::new()
         }
-    }
-
-    /// Records that an actor was shown the stored object.
-    pub fn read(&mut self, who: Id, object: &Value) {
-        self.kept.iter_mut().for_each(|known| known.read_by(who));
-        self.has_seen(who, version_of(object), OrdSet::new());
-    }
-
-    /// Records that an actor was shown the stored object except for some fields, as in the answer to a dry run. Values
-    /// of these fields that the actor was shown before stay shown.
-    fn read_except(&mut self, who: Id, object: &Value, hidden: &[Path]) {
-        let hidden: OrdSet<Path> = hidden.iter().cloned().collect();
-        let shown = self.kept.iter_mut();
-        shown
-            .filter(|known| !any_overlaps(&hidden, &known.edit.path))
-            .for_each(|known| known.read_by(who));
-        let earlier = self.shown.iter().find(|shown| shown.who == who);
-        let unknown = hidden
-            .iter()
-            .filter(|path| earlier.is_none_or(|earlier| any_overlaps(&earlier.changed, path)));
-        let unknown = unknown.cloned().collect();
-        self.has_seen(who, version_of(object), unknown);
-    }
-
-    /// Records that an actor was shown an earlier version of the object, such as one from a cache,
-    /// and which fields have changed since that version.
-    pub fn read_earlier(
-        &mut self,
-        who: Id,
-        version: Revision,
-        changed: impl IntoIterator<Item = Path>,
-    ) {
-        let known = self.kept.iter_mut().filter(|known| known.since <= version);
-        known.for_each(|known| known.read_by(who));
-        let newest = self.shown.iter().find(|shown| shown.who == who);
-        if newest.is_none_or(|newest| newest.version < version) {
-            self.has_seen(who, version, changed.into_iter().collect());
-        }
-    }
-
-    fn has_seen(&mut self, who: Id, version: Revision, changed: OrdSet<Path>) {
-        self.shown.retain(|shown| shown.who != who);
-        self.shown.push(ShownVersion {
-            who,
-            version,
-            changed,
-        });
     }
 
     /// Records an actor's request for the object that is answered by now, and returns its effect on the edits of
@@ -193,15 +133,6 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     /// more to do.
     pub fn is_content(&mut self, who: Id) {
         self.refused.retain(|(refused, _)| *refused != who);
-    }
-
-    /// Records that an actor was answered that the object does not exist. The answer shows the
-    /// deletion of the object, and no other edit.
-    fn not_found(&mut self, who: Id) {
-        let deletions = self.kept.iter_mut();
-        deletions
-            .filter(|known| known.edit.is_deletion())
-            .for_each(|known| known.read_by(who));
     }
 
     /// Records an accepted write.
@@ -299,7 +230,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     }
 
     /// Records a write whose answer was lost. It can remove edits of others, but its own edits are not
-    /// acknowledged: nobody promised its writer anything.
+    /// acknowledged yet: nobody promised its writer anything.
     fn unanswered(
         &mut self,
         who: Id,
@@ -307,8 +238,19 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         edits: &[Arc<Edit>],
         root: &Struct,
     ) -> Done<Id> {
-        let mut after = write.after.as_deref().map(Places::new);
+        let before = write.before.as_deref();
+        let (mut before, mut after) = (
+            before.map(Places::new),
+            write.after.as_deref().map(Places::new),
+        );
         let done = self.take_away(who, write, (edits, after.as_mut()), (root, false));
+        // No answer shows the edits of an object that is gone.
+        if after.is_some() {
+            let places = (before.as_mut(), after.as_mut());
+            let stored = self.stored_edits((who, write), edits, places, root, &mut Vec::new());
+            let holding = stored.into_iter().filter(|(_, holds)| *holds);
+            self.unanswered.extend(holding.map(|(known, _)| known));
+        }
         self.record(write, &done);
         done
     }
@@ -321,8 +263,9 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             .enumerate()
             .map(|(i, (known, _))| (known.edit.path.clone(), i))
             .collect();
-        self.kept
-            .retain(|known| known.owner != who || !last.contains_key(&known.edit.path));
+        for earlier in [&mut self.kept, &mut self.unanswered] {
+            earlier.retain(|known| known.owner != who || !last.contains_key(&known.edit.path));
+        }
         for (i, (known, holds)) in edits.into_iter().enumerate() {
             if holds && last.get(&known.edit.path) == Some(&i) {
                 self.kept.push(known);
@@ -356,13 +299,19 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         let contested = self.has_edit_of_other(who);
         let meant: OrdSet<&Path> = edits.iter().map(|edit| &edit.path).collect();
         let (mut losses, mut replaced) = (Vec::new(), Vec::new());
-        self.kept.retain_mut(|known| {
+        let mut stays = |known: &mut Acknowledged<Id>| {
             if known.edit.holds_at(after.as_deref_mut(), root) {
                 return true;
             }
             let both = write.before.as_deref().zip(write.after.as_deref());
-            if let Some(moved) = both.and_then(|(before, after)| known.edit.moved(before, after)) {
-                known.edit = Arc::new(moved);
+            let moved = both.and_then(|(before, after)| known.edit.moved(before, after));
+            let is_moved = moved.is_some();
+            known.edit = moved.map_or_else(|| Arc::clone(&known.edit), Arc::new);
+            is_moved
+        };
+        self.unanswered.retain_mut(&mut stays);
+        self.kept.retain_mut(|known| {
+            if stays(known) {
                 return true;
             }
             let (owner, edit) = (known.owner, Arc::clone(&known.edit));
@@ -424,6 +373,11 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     /// The acknowledged edits that are still in the object.
     pub fn kept_edits(&self) -> &[Acknowledged<Id>] {
         &self.kept
+    }
+
+    /// The edits in the object whose writers did not get their answers, and were not shown them since.
+    pub fn unanswered_edits(&self) -> &[Acknowledged<Id>] {
+        &self.unanswered
     }
 
     /// Returns whether an acknowledged edit of another actor is still in the object.

@@ -82,3 +82,45 @@ fn a_value_that_was_removed_and_set_again_was_not_shown() {
         1
     );
 }
+
+/// A write whose answer is lost.
+fn write_unanswered(updates: &mut UpdateTracker<u8>, who: u8, stored: [&Arc<Value>; 2]) {
+    let resource = config_map();
+    let effect = Effect::write(Some(stored[0]), Some(stored[1]), &resource.root).unanswered();
+    updates.answered(who, &effect, Intention::default(), &resource.root);
+}
+
+#[test]
+fn an_edit_whose_answer_was_lost_is_acknowledged_once_its_writer_is_shown_it() {
+    let (first, second) = (object(1, json!({})), object(2, json!({"x": "1"})));
+    let third = object(3, json!({"x": "2"}));
+    let overwritten = |reads: &[u8]| {
+        let mut updates = UpdateTracker::default();
+        write_unanswered(&mut updates, A, [&first, &second]);
+        assert_eq!(updates.kept_edits(), []);
+        for who in reads {
+            updates.read(*who, &second);
+        }
+        let lost = write(&mut updates, B, [&first, &third], [&second, &third]);
+        (
+            lost,
+            updates.replaced().len(),
+            updates.unanswered_edits().len(),
+        )
+    };
+    assert_eq!(overwritten(&[]), (0, 0, 0), "nobody was promised anything");
+    assert_eq!(overwritten(&[B]), (0, 0, 0));
+    assert_eq!(overwritten(&[A]), (1, 0, 0), "B was not shown it");
+    assert_eq!(overwritten(&[A, B]), (0, 1, 0));
+    assert_eq!(overwritten(&[B, A]), (0, 1, 0));
+}
+
+#[test]
+fn an_edit_that_is_sent_again_after_its_answer_was_lost_counts_once() {
+    let (first, second) = (object(1, json!({})), object(2, json!({"x": "1"})));
+    let mut updates = UpdateTracker::default();
+    write_unanswered(&mut updates, A, [&first, &second]);
+    write(&mut updates, A, [&first, &second], [&second, &second]);
+    let (kept, unanswered) = (updates.kept_edits(), updates.unanswered_edits());
+    assert_eq!((kept.len(), unanswered.len()), (1, 0));
+}

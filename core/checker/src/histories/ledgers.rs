@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::schema::Struct;
-use optimist_ledger::{Done, Edit, Effect, Intention, UpdateTracker};
+use optimist_ledger::{Acknowledged, Done, Edit, Effect, Intention, UpdateTracker};
 use optimist_system::ProcessId;
 
 use crate::fast_hash::{FastMap, Mixer};
@@ -119,16 +119,24 @@ impl Ledgers {
         });
         let mut lost: Vec<[u32; 3]> = lost.collect();
         // Only an edit that another process may still overwrite can be lost or replaced.
-        let kept = updates.kept_edits().iter();
-        let kept = kept.map(|known| (known, active & !bit(known.owner)));
-        let kept = kept.filter(|(_, others)| *others != 0);
-        let mut kept: Vec<[u32; 3]> = kept
-            .map(|(known, others)| {
-                let readers = others & mask(&known.readers);
-                [self.edit(&known.edit), known.owner.into(), readers]
-            })
-            .collect();
-        for edits in [&mut replaced, &mut lost, &mut kept] {
+        let mut held = |edits: &[Acknowledged<ProcessId>]| -> Vec<[u32; 3]> {
+            let edits = edits
+                .iter()
+                .map(|known| (known, active & !bit(known.owner)));
+            let edits = edits.filter(|(_, others)| *others != 0);
+            edits
+                .map(|(known, others)| {
+                    let readers = others & mask(&known.readers);
+                    [self.edit(&known.edit), known.owner.into(), readers]
+                })
+                .collect()
+        };
+        let mut kept = held(updates.kept_edits());
+        // One that sends nothing more is shown nothing more.
+        let unanswered = updates.unanswered_edits().iter();
+        let unanswered = unanswered.filter(|known| active & bit(known.owner) != 0);
+        let mut unanswered = held(&unanswered.cloned().collect::<Vec<_>>());
+        for edits in [&mut replaced, &mut lost, &mut kept, &mut unanswered] {
             edits.sort_unstable();
             key.push(edits.len() as u32);
             key.extend(edits.iter().flatten());
@@ -163,7 +171,11 @@ fn outline(updates: &UpdateTracker<ProcessId>) -> u64 {
     ];
     counts.hash(&mut hasher);
     updates.who_was_refused().hash(&mut hasher);
-    for known in updates.kept_edits() {
+    for known in updates
+        .kept_edits()
+        .iter()
+        .chain(updates.unanswered_edits())
+    {
         (known.owner, known.since, &known.readers).hash(&mut hasher);
     }
     for (who, version, changed) in updates.shown_versions() {
@@ -178,6 +190,9 @@ mod tests {
     use optimist_apiserver::server::Resources;
     use serde_json::json;
 
+    /// A process that sends nothing more.
+    const DONE: ProcessId = 5;
+
     /// A ledger in which a process was shown a field that was set to another value and back.
     fn ledger(was_changed: bool, root: &Struct) -> UpdateTracker<ProcessId> {
         let object = |version: &str, value: &str| {
@@ -190,7 +205,7 @@ mod tests {
         if was_changed {
             for pair in all.windows(2) {
                 let write = Effect::write(Some(&pair[0]), Some(&pair[1]), root).unanswered();
-                updates.answered(1, &write, Intention::default(), root);
+                updates.answered(DONE, &write, Intention::default(), root);
             }
         }
         updates

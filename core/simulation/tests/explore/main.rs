@@ -2,6 +2,7 @@
 
 mod every_order;
 mod loss_groups;
+mod lost_answers;
 mod properties;
 mod replays;
 mod setup;
