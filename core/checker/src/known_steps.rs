@@ -138,7 +138,7 @@ impl KnownSteps {
             };
             Judgement {
                 holds,
-                is_tried: property.is_tried(event, performed),
+                is_tried: property.is_tried(event, before.server(), performed),
             }
         });
         judged.collect()
@@ -267,7 +267,7 @@ mod tests {
                 for (property, judgement) in question.always.iter().zip(&*known.1.judgements) {
                     let holds = property.holds(plain.server(), after.server(), &performed);
                     assert_eq!(judgement.holds, holds, "{event:?}");
-                    let is_tried = property.is_tried(event, &performed);
+                    let is_tried = property.is_tried(event, plain.server(), &performed);
                     assert_eq!(judgement.is_tried, is_tried, "{event:?}");
                 }
                 let fingerprint = digests.fingerprint_once(&known.0);

@@ -104,11 +104,19 @@ impl Safety {
     }
 
     /// Returns whether an event could have violated it: somebody did something, and, for an edit to be lost,
-    /// to an object with an edit of another process.
-    pub(super) fn is_tried(&self, event: Event, performed: &Performed) -> bool {
+    /// to an object with an edit of another process. An object must be there that must not be deleted,
+    /// or whose finalizer must stay.
+    pub(super) fn is_tried(&self, event: Event, before: &ApiServer, performed: &Performed) -> bool {
         match self {
             Self::NoEditLost => performed.done.contested,
-            _ => event.is_action(),
+            Self::AtMost(..) => event.is_action(),
+            Self::NotDeletedWhileOwnerLives(kind) => {
+                event.is_action() && any(before, kind, |object| owner_lives(before, object))
+            }
+            Self::KeepsFinalizer(finalizer, kind) => {
+                let has = |object: &Value| object.finalizers().contains(&finalizer.as_str());
+                event.is_action() && any(before, kind, has)
+            }
         }
     }
 }
@@ -151,6 +159,14 @@ impl FieldOf {
 pub(super) fn count(server: &ApiServer, kind: &Kind) -> usize {
     let prefix = prefix(server, kind);
     prefix.map_or(0, |prefix| server.store().range(&prefix).count())
+}
+
+/// Returns whether some object of a kind is so, in any namespace.
+fn any(server: &ApiServer, kind: &Kind, is_so: impl Fn(&Value) -> bool) -> bool {
+    prefix(server, kind).is_some_and(|prefix| {
+        let mut objects = server.store().range(&prefix);
+        objects.any(|(_, _, object)| is_so(object))
+    })
 }
 
 fn prefix(server: &ApiServer, kind: &Kind) -> Option<String> {

@@ -152,7 +152,8 @@ impl PropertySearch {
 
     /// Returns whether some event that was searched could have violated a safety property: else it holds
     /// because nobody tried. For an edit to be lost, it takes a write to an object with an edit of
-    /// another process; every other property is tried by whatever somebody does.
+    /// another process, and for an object to be deleted too early, or for a finalizer to go, that there is one.
+    /// That there are not too many objects is tried by whatever somebody does.
     pub fn has_tried(&self, property: usize) -> bool {
         self.tried.get(property).is_some_and(|tried| *tried)
     }

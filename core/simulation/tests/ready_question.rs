@@ -4,7 +4,7 @@
 use optimist_apiserver::object::Metadata;
 use optimist_client::{EditorPlan, IntendedChange, Strategy, Write};
 use optimist_controller::program::{ReadyProgramName as Name, Switch};
-use optimist_simulation::explore::{ControllerQuestion, ControllerSearch};
+use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, PropertyAnswer};
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, Start, WIDGET, World};
 use serde_json::{Value, json};
 
@@ -116,6 +116,27 @@ fn the_flaw_of_each_ready_program_breaks_what_is_asked_and_the_fix_keeps_it() {
         };
         assert_eq!(holds(name, flaw), Some(false), "{name:?} {flaw:?}");
         assert_eq!(holds(name, fix), Some(true), "{name:?} {fix:?}");
+    }
+}
+
+#[test]
+fn that_a_child_is_not_deleted_is_not_tried_where_there_is_none() {
+    for has_child in [false, true] {
+        let mut tree = tree(
+            Name::Cleaner,
+            &[Switch::LiveParent, Switch::UidPrecondition],
+        );
+        if has_child {
+            new_owner_and_child(&mut tree);
+        }
+        let question = ControllerQuestion::of_ready_program(tree.world()).expect("it fits");
+        let mut search = ControllerSearch::new(tree.world(), question, 20_000).unwrap();
+        search.run();
+        let answer = match has_child {
+            true => PropertyAnswer::Holds,
+            false => PropertyAnswer::Untried,
+        };
+        assert_eq!(search.answers().first(), Some(&answer));
     }
 }
 
