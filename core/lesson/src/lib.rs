@@ -57,8 +57,8 @@ pub use mutants::{AlsoRight, MutantReport, try_mutants};
 pub use path::FieldPath;
 pub use property::{
     FieldBound, PropertyError, PropertyErrorKind, StoredCondition, WrittenProperty,
-    example_controller_properties, example_properties, known_kinds, parse_controller_property,
-    parse_property,
+    example_controller_properties, example_properties, known_kinds, named_fields,
+    parse_controller_property, parse_property,
 };
 pub use prose::{Block, Span, blocks, spans};
 pub use question::{ChallengeQuestion, Forbidden, RestCondition};

@@ -8,7 +8,9 @@ mod read;
 use std::sync::Arc;
 
 use optimist_controller::program::{Kind, ReadyProgram};
-use optimist_simulation::explore::{AnyCondition, HistoryProperty, ObjectCondition, StoredObjects};
+use optimist_simulation::explore::{
+    AnyCondition, HistoryProperty, ObjectCondition, Occurrence, StoredObjects,
+};
 use optimist_simulation::{ActorId, World};
 use serde_json::Value;
 
@@ -131,6 +133,40 @@ impl FieldBound {
             Self::Is(wanted) => value == wanted.as_ref(),
             Self::AtMost(most) => number().is_some_and(|number| number <= *most as f64),
             Self::AtLeast(least) => number().is_some_and(|number| number >= *least as f64),
+        }
+    }
+}
+
+/// The fields that must be there for a condition of a property to hold, or not to hold: all that it
+/// names but those that must be absent.
+pub fn named_fields(property: &WrittenProperty) -> Vec<&FieldPath> {
+    let conditions: Vec<&StoredCondition> = match property {
+        HistoryProperty::Always(condition) | HistoryProperty::AtRest(condition) => vec![condition],
+        HistoryProperty::Before(first, second) => {
+            let conditions = [first, second].into_iter().filter_map(|part| match part {
+                Occurrence::Holds(condition) => Some(condition),
+                Occurrence::Reads(_) | Occurrence::Writes(_) | Occurrence::IsRefused(_) => None,
+            });
+            conditions.collect()
+        }
+        HistoryProperty::NoEditLost | HistoryProperty::Settles => Vec::new(),
+    };
+    conditions
+        .into_iter()
+        .flat_map(StoredCondition::fields)
+        .collect()
+}
+
+impl StoredCondition {
+    fn fields(&self) -> Vec<&FieldPath> {
+        match self {
+            Self::Stored(_, FieldBound::Is(None)) | Self::Objects(..) | Self::Exists(_) => {
+                Vec::new()
+            }
+            Self::Stored(path, _) | Self::Contains(path, _) => vec![path],
+            Self::Same(one, other) => vec![one, other],
+            Self::Not(condition) => condition.fields(),
+            Self::All(all) | Self::Any(all) => all.iter().flat_map(Self::fields).collect(),
         }
     }
 }

@@ -1,6 +1,11 @@
 //! A property that somebody wrote: what is wrong in its text, and what a search says of it.
 
-use optimist_lesson::{PropertyError, PropertyErrorKind, WrittenProperty, example_properties};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use optimist_lesson::{
+    PropertyError, PropertyErrorKind, WrittenProperty, example_properties, named_fields,
+};
 use optimist_masking::masked;
 use optimist_simulation::explore::{
     HistoryAnswer, HistoryProperty, Scenario, Search, SearchStatus,
@@ -83,6 +88,20 @@ pub fn witness(search: &Search, answer: &HistoryAnswer) -> String {
         HistoryAnswer::Broken(steps) => path(search, steps),
         _ => String::new(),
     }
+}
+
+/// Says which fields of a property no state of a search has, as if they were misspelled.
+pub fn absent_fields(search: &Search, property: &WrittenProperty) -> Option<String> {
+    let mut absent = named_fields(property);
+    let mut seen = HashSet::new();
+    for id in 0..search.states() {
+        let stored = search.view(id).and_then(|view| view.stored());
+        if let Some(object) = stored.filter(|object| seen.insert(Arc::as_ptr(object))) {
+            absent.retain(|field| field.find(object).is_none());
+        }
+    }
+    let names: Vec<String> = absent.into_iter().map(ToString::to_string).collect();
+    (!names.is_empty()).then(|| en::property_no_field(&names.join(", ")))
 }
 
 /// Says what a search varied, and how far it came.

@@ -75,7 +75,11 @@ pub(crate) fn OwnProperty(props: &OwnPropertyProps) -> Html {
                 />
                 { buttons(check, draft.trim().is_empty(), checked.is_empty()) }
             </form>
-            { for error.map(|error| problem(&checked, error)) }
+            // One child in any case: else the form would be made anew when the mistake goes, and the
+            // field would lose the focus in the middle of a word.
+            if let Some(error) = error {
+                { problem(&checked, error) }
+            }
             { to_begin_with(check, &props.examples) }
         </details>
     }

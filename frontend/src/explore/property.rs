@@ -115,6 +115,9 @@ pub(super) fn result(store: &StateHandle, model: &Explored, search: &Rc<Search>)
                         { ": " }{ order }{ "." }
                     }
                 </p>
+                if let Some(absent) = said::absent_fields(search, property) {
+                    <p>{ absent }</p>
+                }
                 <p class="muted">{ said::varied(search).join(" ") }</p>
             </div>
             if let HistoryAnswer::Broken(path) = answer {
@@ -140,5 +143,8 @@ pub(super) fn announcement(model: &ExploreModel) -> Option<String> {
     let property = model.property.as_ref()?.as_ref().ok()?;
     let answer = model.chosen_row()?.answer.as_ref()?;
     let order = said::witness(model.chosen_row()?.search()?, answer);
-    Some(format!("{} {order}", said::answer(property, answer)))
+    let absent = said::absent_fields(model.chosen_row()?.search()?, property);
+    let absent = absent.unwrap_or_default();
+    let answer = said::answer(property, answer);
+    Some(format!("{answer} {order} {absent}").trim_end().to_owned())
 }

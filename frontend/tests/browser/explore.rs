@@ -549,3 +549,35 @@ async fn a_case_of_diagnose_is_explored_with_somebody_who_writes_in_between() {
     assert!(all.contains("kubectl-rollout"), "{all}");
     page.close().await;
 }
+
+#[wasm_bindgen_test]
+async fn a_wrong_property_is_corrected_in_the_same_field() {
+    const FIELD: &str = "[aria-label='A property of every order']";
+    let page = explore().await;
+    all(".own-property summary")[0].click();
+    page.write("A property of every order", "hello").await;
+    all(".own-property [type=submit]")[0].click();
+    at_rest().await;
+    assert!(page.text(SCENARIO).contains("is not known here"));
+    let field = page.element(FIELD);
+    page.focus(FIELD).await;
+    page.write("A property of every order", "never: [lost edit]")
+        .await;
+    assert!(!page.text(SCENARIO).contains("is not known here"));
+    assert!(field.is_connected(), "it is made anew");
+    assert!(page.holds(FIELD), "{}", page.holder());
+}
+
+#[wasm_bindgen_test]
+async fn a_property_of_a_field_that_no_state_has_is_told_so() {
+    let page = explore().await;
+    all(".own-property summary")[0].click();
+    let property = "always: {stored: {spec.replcas: 5}}";
+    page.write("A property of every order", property).await;
+    all(".own-property [type=submit]")[0].click();
+    searched(&page).await;
+    assert!(
+        page.text(MAP)
+            .contains("No state that was searched has spec.replcas.")
+    );
+}

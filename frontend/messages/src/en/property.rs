@@ -40,13 +40,14 @@ crate::catalogue::messages! {
 
     // What a search says of it.
     property_counts(holds, ways) "It holds with {holds} of {ways} ways of writing";
-    property_counts_broken(count) "broken with {count}";
-    property_counts_untried(count) "not tried with {count}";
-    property_counts_unknown(count) "not known with {count}";
+    property_counts_broken(count) "is broken with {count}";
+    property_counts_untried(count) "was not tried with {count}";
+    property_counts_unknown(count) "is not known with {count}";
     property_holds() "Your property holds in every order.";
     property_untried_edit() "No order tried your property: no write came to an object with an edit of another actor.";
     property_untried_condition() "No order tried your property: none changes what the condition looks at.";
     property_untried_before() "No order tried your property: the second part comes in none.";
+    property_no_field(fields) "No state that was searched has {fields}. Look at the spelling.";
     property_unknown() "No order so far breaks your property, and not every order was searched.";
     property_broken_at_start() "Your property is broken before the first request.";
     property_broken(steps) "Your property is broken after {steps} {steps|step|steps}, in the shortest order that breaks it";

@@ -183,6 +183,11 @@ impl Judged {
         broken.min()
     }
 
+    /// Returns whether a property names a field.
+    fn names(&self, name: &str) -> bool {
+        self.property.text().contains(name)
+    }
+
     fn is_tried(&self) -> bool {
         self.orders.iter().any(|order| order.tries(&self.property))
     }
@@ -209,6 +214,22 @@ pub const JUDGED: &[(&str, ConditionOf<Judged>)] = &[
     }),
     ("property_untried_before", |_, it| {
         Some(it.is_untried() && matches!(it.property, Property::Before(..)))
+    }),
+    ("property_no_field", |said, it| {
+        let fields = said.text("fields");
+        let mut names = fields.split(", ");
+        Some(names.all(|name| {
+            let pointer = format!("/{}", name.replace('.', "/"));
+            let mut orders = it.orders.iter();
+            let is_absent = |order: &Order| {
+                let mut moments = 0..=order.steps.len();
+                moments.all(|steps| {
+                    let object = order.object(steps);
+                    object.is_none_or(|object| object.pointer(&pointer).is_none())
+                })
+            };
+            it.names(name) && orders.all(is_absent)
+        }))
     }),
     ("property_unknown", |_, it| Some(!it.complete)),
     ("property_unknown_short", |_, it| Some(!it.complete)),
@@ -490,7 +511,12 @@ fn field(random: &mut Random) -> Field {
     let new = |value: Option<&Value>, _| value.and_then(Value::as_str) == Some("nginx:1.25");
     let exists = |value: Option<&Value>, _| value.is_some();
     let gone = |value: Option<&Value>, _| value.is_none();
-    let (text, pointer, is): (String, _, Is) = match random.below(7) {
+    let (text, pointer, is): (String, _, Is) = match random.below(8) {
+        7 => (
+            format!("{{stored: {{spec.replcas: {number}}}}}"),
+            "/spec/replcas",
+            is,
+        ),
         0 => (
             format!("{{stored: {{spec.replicas: {number}}}}}"),
             replicas,
@@ -597,7 +623,14 @@ fn hear(about: &Judged, search: &Search, read: &WrittenProperty, hearing: &mut H
         )
     };
     let texts = [said_of::brief(&answer), said_of::answer(read, &answer)];
-    for text in texts.into_iter().chain(said_of::varied(search)) {
+    let absent = said_of::absent_fields(search, read);
+    let names_none = about.names("replcas");
+    assert_eq!(absent.is_some(), names_none, "{}", told());
+    for text in texts
+        .into_iter()
+        .chain(said_of::varied(search))
+        .chain(absent)
+    {
         hearing.hear(&text, &conditions, about, &told);
     }
 }
