@@ -7,8 +7,8 @@ use std::sync::Arc;
 use http::Request;
 use optimist_apiserver::server::ApiServer;
 use optimist_checker::{
-    Comparison, HistorySearch, PropertySearch, PropertySearchStatus, Question, ResponseCache,
-    Safety, SearchStatus,
+    Comparison, HistorySearch, LossRisk, PropertySearch, PropertySearchStatus, Question,
+    ResponseCache, Safety, SearchStatus,
 };
 use optimist_client::{
     Editor, EditorPlan, IntendedChange, Intent, OnConflict, WorkingCopy, Write, WriteMethod,
@@ -276,6 +276,39 @@ fn six_editors_who_set_a_field_back_and_forth_end_as_a_walk_of_the_system_says()
         let (system, object) = informed(&editors);
         let found = agree_on(&system, &object);
         assert_eq!(found.values().sum::<u128>(), 720, "each writes once");
+    }
+}
+
+#[test]
+fn a_search_that_is_stopped_before_every_end_tells_of_the_edit_that_is_lost_already() {
+    let all = |way: WriteMethod| -> Vec<_> {
+        let fields = ["a", "b", "c", "d", "e", "f"].into_iter().map(Some);
+        fields.map(|field| (field, "1", way.write(1))).collect()
+    };
+    for (way, loses) in [(WriteMethod::Update, true), (WriteMethod::Merge, false)] {
+        let (system, object) = system(&all(way));
+        let memory = ResponseCache::default();
+        let mut search = HistorySearch::new(&system, object.clone(), false, 3000, memory);
+        assert_eq!(search.run(), SearchStatus::TooManyStates);
+        assert_eq!(search.tally().total(), 0, "no order has an end yet");
+        let risk = match loses {
+            true => LossRisk::Possible,
+            false => LossRisk::Unknown,
+        };
+        assert_eq!(search.loss_risk(), risk);
+        let state = search.shortest(Verdict::Lost);
+        assert_eq!(state.is_some(), loses);
+        let Some(state) = state else { continue };
+        assert_eq!(search.view(state).unwrap().losses().len(), 1);
+        // Two read, both write, and the second one did not know.
+        let mut walked = system.clone();
+        for edge in search.path_to(state) {
+            assert_ne!(verdict(&walked, &object), Verdict::Lost);
+            let process = search.edges()[edge].actor as u8;
+            walked.perform(Event::Request(process)).unwrap();
+        }
+        assert_eq!(verdict(&walked, &object), Verdict::Lost);
+        assert_eq!(search.path_to(state).len(), 4);
     }
 }
 

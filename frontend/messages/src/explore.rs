@@ -113,11 +113,22 @@ pub fn answer(groups: &LossGroups) -> String {
         (_, 0, 0) => en::answer_all(),
         (0, _, 0) => en::answer_none(),
         (_, _, 0) => en::answer_some(&kept, &groups.ways()),
-        _ => en::answer_open(&kept, &possible, &groups.ways()),
+        (.., unknown) => en::answer_open(&kept, &possible, &unknown, &groups.ways()),
     };
+    let is_some = possible > 0 && groups.unknown.is_empty();
     match groups.never_stored.len() {
         0 => answer,
+        refused if is_some && refused == kept => en::answer_only_refused(&answer, &refused),
         refused => en::answer_but_refused(&answer, &refused),
+    }
+}
+
+/// Says of a search without a lost update how many orders it checked.
+pub fn none_lost(orders: u128, is_complete: bool) -> String {
+    match (orders, is_complete) {
+        (_, true) => en::none_lost(&self::orders(orders)),
+        (0, false) => en::none_ended_so_far(),
+        (_, false) => en::none_lost_so_far(&self::orders(orders)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use optimist_messages::{explore as messages, label};
-use optimist_simulation::explore::{Search, StateId};
+use optimist_simulation::explore::{Search, SearchStatus, StateId};
 use optimist_simulation::verdict::Verdict;
 use yew::{Html, classes, html};
 
@@ -16,17 +16,11 @@ const MOST: usize = 60;
 /// The shortest path to a lost update, or a message that no order loses one.
 pub(super) fn witness(store: &StateHandle, model: &Explored, search: &Rc<Search>) -> Html {
     let total = search.tally().total();
-    let complete = model
-        .chosen_row()
-        .is_some_and(|row| matches!(row.state, crate::state::RowState::Done(_)));
+    let complete = search.status() == SearchStatus::Done;
     let Some(end) = search.shortest(Verdict::Lost) else {
-        let orders = messages::orders(total);
-        let text = if complete {
-            label::none_lost(&orders)
-        } else {
-            label::none_lost_so_far(&orders)
-        };
-        return html! { <p class="witness kept"><b>{ text }</b></p> };
+        let text = messages::none_lost(total, complete);
+        let tone = (complete || total > 0).then_some("kept");
+        return html! { <p class={classes!("witness", tone)}><b>{ text }</b></p> };
     };
     let path = search.path_to(end);
     let deciding = search.deciding(&path);
@@ -87,10 +81,17 @@ pub(super) fn list(store: &StateHandle, model: &Explored, search: &Rc<Search>) -
             </li>
         }
     };
+    let title = match search.status() {
+        SearchStatus::Done => label::all_endings(),
+        _ => label::endings_so_far(),
+    };
     html! {
         <div class="endings">
-            <h4>{ label::all_endings() }</h4>
-            <ul aria-label={label::all_endings()}>{ for ends.iter().take(MOST).map(item) }</ul>
+            <h4>{ &title }</h4>
+            if ends.is_empty() {
+                <p class="muted">{ label::no_endings_so_far() }</p>
+            }
+            <ul aria-label={title}>{ for ends.iter().take(MOST).map(item) }</ul>
             if more > 0 {
                 <p class="muted">{ label::more_endings(&more) }</p>
             }

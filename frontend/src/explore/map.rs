@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use optimist_messages::{explore as messages, label};
 use optimist_simulation::ActorId;
-use optimist_simulation::explore::{EditEffect, Search, StateId, Tally, Transition, TransitionId};
+use optimist_simulation::explore::{
+    EditEffect, Search, SearchStatus, StateId, Tally, Transition, TransitionId,
+};
 use optimist_simulation::verdict::Verdict;
 use yew::{Html, PointerEvent, Properties, classes, component, html};
 
@@ -112,14 +114,21 @@ fn Drawing(props: &SearchedRowProps) -> Html {
                 { explanation(model, search, &search.outlook()) }
             } else {
                 <p class="muted too-many">
-                    { label::map_too_large(
-                        &messages::number(search.states() as u128),
-                        &messages::number(search.edges().len() as u128),
-                    ) }
+                    { too_large(search) }
                 </p>
             }
         </>
     }
+}
+
+/// Says that a map has no room for all states.
+fn too_large(search: &Search) -> String {
+    let say = match search.status() {
+        SearchStatus::Done => label::map_too_large,
+        _ => label::map_too_large_so_far,
+    };
+    let number = |count: usize| messages::number(count as u128);
+    say(&number(search.states()), &number(search.edges().len()))
 }
 
 /// Every ending, the worst first.

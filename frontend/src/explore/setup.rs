@@ -103,10 +103,14 @@ fn third(model: &Explored) -> Html {
             </option>
         }
     };
+    let title = match others.len() {
+        0 | 1 => label::setup_third(),
+        _ => label::setup_others(),
+    };
     html! {
         <label class="field">
-            <span>{ label::setup_third() }</span>
-            <select aria-label={label::setup_third()} onchange={choose}>
+            <span>{ &title }</span>
+            <select aria-label={title} onchange={choose}>
                 <option value="" selected={third.is_none()}>{ label::setup_no_third() }</option>
                 { for ThirdActor::EDITORS.map(option) }
                 if !others.is_empty() {

@@ -10,7 +10,7 @@ use optimist_system::ProcessId;
 
 use super::outcomes::KnownProcedure;
 use super::states::{ProcessState, StateNode};
-use super::{EditEffect, HistorySearch, StateId, Tally, TransitionId};
+use super::{EditEffect, HistorySearch, SearchStatus, StateId, Tally, Transition, TransitionId};
 
 /// Queries of a search.
 impl HistorySearch {
@@ -59,11 +59,20 @@ impl HistorySearch {
         path
     }
 
-    /// The end of the shortest history with a verdict; of several, the one that is decided first.
+    /// The end of the shortest history with a verdict; of several, the one that is decided first. If no
+    /// history with a lost edit is explored to its end, it is the state in which an edit is lost.
     pub fn shortest(&self, verdict: Verdict) -> Option<StateId> {
         let ends = self.ends().filter(|end| end.verdict() == verdict);
-        ends.min_by_key(|end| (end.depth(), self.deciding(&self.path_to(end.id))))
-            .map(|end| end.id)
+        let end = ends.min_by_key(|end| (end.depth(), self.deciding(&self.path_to(end.id))));
+        let lost = || self.lost_already().filter(|_| verdict == Verdict::Lost);
+        end.map(|end| end.id).or_else(lost)
+    }
+
+    /// The first state found in which an edit is lost, of a search that is not done: it stays lost.
+    pub(super) fn lost_already(&self) -> Option<StateId> {
+        let loses = |edge: &&Transition| edge.effect == EditEffect::Loses;
+        let lost = self.edges.iter().find(loses).map(|edge| edge.to);
+        lost.filter(|_| self.status != SearchStatus::Done)
     }
 
     /// The number of steps after which the verdict of a history is decided: after the first step

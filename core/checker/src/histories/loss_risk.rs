@@ -24,7 +24,7 @@ pub enum LossRisk {
 impl HistorySearch {
     /// Returns what the search found about lost edits so far.
     pub fn loss_risk(&self) -> LossRisk {
-        if self.tally().lost > 0 {
+        if self.tally().lost > 0 || self.lost_already().is_some() {
             LossRisk::Possible
         } else if self.status() != SearchStatus::Done {
             LossRisk::Unknown

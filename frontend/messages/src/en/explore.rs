@@ -6,11 +6,12 @@ crate::catalogue::messages! {
     explore_scenario() "Scenario";
     explore_outcomes() "Outcomes";
     explore_map() "Map of the orders";
-    answer_some(kept, ways) "{kept} of {ways} ways of writing never lose an edit";
+    answer_some(kept, ways) "{kept} of {ways} ways of writing never {kept|loses|lose} an edit";
     answer_all() "No way of writing loses an edit";
     answer_none() "Every way of writing can lose an edit";
-    answer_open(kept, lost, ways) "Of {ways} ways of writing, {kept} never {kept|loses|lose} an edit and {lost} can";
+    answer_open(kept, lost, open, ways) "Of {ways} ways of writing, {kept} never {kept|loses|lose} an edit, {lost} can lose one, and {open} {open|was|were} not searched to the end";
     answer_but_refused(answer, count) "{answer}, but {count} {count|refuses|refuse} or {count|leaves|leave} out an edit in every order";
+    answer_only_refused(answer, count) "{answer}, but only because {count|it refuses|they refuse} or {count|leaves|leave} one out in every order";
     answer_untried() "Nobody can write here";
     matrix_never_lose() "Never lose an edit";
     matrix_can_lose() "Can lose an edit";
@@ -29,6 +30,7 @@ crate::catalogue::messages! {
     between_now(value) "now {value}";
     between_anyone(name) "{name} (anyone)";
     setup_third() "A third actor";
+    setup_others() "Other actors";
     setup_no_third() "none";
     setup_third_tools() "A tool";
     setup_third_of_play(actors) "{actors}: the edit in Play";
@@ -62,6 +64,7 @@ crate::catalogue::messages! {
     matrix_part(count, total, ending) "{count} of {total} {ending}";
     map_searching(states) "Searching: {states} states so far.";
     map_too_large(states, steps) "{states} states with {steps} steps between them: more than a picture can show. The list has every ending.";
+    map_too_large_so_far(states, steps) "{states} states so far, with {steps} steps between them: more than a picture can show.";
     legend() "Legend";
     legend_kept_both() "both edits are in the object";
     legend_kept_all() "all edits are in the object";
@@ -77,11 +80,14 @@ crate::catalogue::messages! {
     search_again() "Search again";
     none_lost(orders) "None loses an update: {orders} checked.";
     none_lost_so_far(orders) "None so far loses an update: {orders} checked.";
+    none_ended_so_far() "No order was searched to its end, and none so far loses an update.";
     shortest_loss() "Shortest way to lose an update";
     open_it_in_play() "Open it in Play";
     open_in_play() "Open in Play";
     open_path_in_play(path) "Open in Play: {path}";
     all_endings() "All endings";
+    endings_so_far() "Endings so far";
+    no_endings_so_far() "None.";
     compare_with() "Compare with";
     compare_with_none() "no other way";
     compare_same() "With both ways, each order ends alike.";

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use optimist_client::{IntendedChange, Intent, WriteMethod};
 use optimist_messages::{explore as said_of, label};
 use optimist_simulation::explore::{
-    Comparison, ExplorePreset, LossGroups, PRESETS, Plan, Scenario, Search, SearchStatus,
+    Comparison, ExplorePreset, LossGroups, PRESETS, Plan, Scenario, Search, SearchStatus, StateId,
     ThirdActor, TransitionId, TransitionKind, replayed,
 };
 use optimist_simulation::verdict::Verdict;
@@ -25,6 +25,8 @@ pub struct Counted {
     refused: u64,
     /// Orders that pass a state.
     through: u64,
+    /// Orders that end in a state of a search that is not done.
+    ended: u64,
 }
 
 /// A number with its commas, as it is said.
@@ -72,9 +74,13 @@ pub const COUNTED: &[(&str, ConditionOf<Counted>)] = &[
 ];
 
 /// The conditions of sentences about a search that is not done.
-pub const SO_FAR: &[(&str, ConditionOf<Counted>)] = &[("none_lost_so_far", |said, it| {
-    Some(number(said.inner("orders")?, "count")? <= it.total)
-})];
+pub const SO_FAR: &[(&str, ConditionOf<Counted>)] = &[
+    ("none_lost_so_far", |said, it| {
+        let checked = number(said.inner("orders")?, "count")?;
+        Some(0 < checked && checked == it.ended && checked <= it.total)
+    }),
+    ("none_ended_so_far", |_, it| Some(it.ended == 0)),
+];
 
 /// The conditions of sentences about one state.
 pub const PASSED: &[(&str, ConditionOf<Counted>)] = &[
@@ -128,13 +134,18 @@ pub const ANSWERS: &[(&str, ConditionOf<Ways>)] = &[
     }),
     ("answer_open", |said, it| {
         let counts = said.number("kept")? == it.without_loss() && said.number("lost")? == it.lost;
-        Some(counts && said.number("ways")? == it.all())
+        let open = it.stopped > 0 && said.number("open")? == it.stopped;
+        Some(counts && open && said.number("ways")? == it.all())
     }),
     ("answer_all", |_, it| {
         Some(it.without_loss() > 0 && it.without_loss() == it.all())
     }),
     ("answer_but_refused", |said, it| {
         Some(it.refused > 0 && said.number("count")? == it.refused)
+    }),
+    ("answer_only_refused", |said, it| {
+        let only = it.refused > 0 && it.refused == it.without_loss();
+        Some(only && said.number("count")? == it.refused)
     }),
     ("answer_none", |_, it| {
         Some(it.lost > 0 && it.lost == it.all())
@@ -463,6 +474,19 @@ pub fn three(hearing: &mut Hearing) -> Option<()> {
     counts((preset, scenario), 90, &mut Random::new(1), hearing)
 }
 
+/// The number of ways through a search that come to an end that it has looked at.
+fn ways_to_an_end(search: &Search) -> u64 {
+    let ends: Vec<StateId> = search.ends().map(|end| end.id).collect();
+    let (mut ended, mut open) = (0, vec![0]);
+    while let Some(at) = open.pop() {
+        ended += u64::from(ends.contains(&at));
+        let view = search.view(at).into_iter();
+        let edges = view.flat_map(|view| view.edges());
+        open.extend(edges.map(|edge| search.edges()[edge].to));
+    }
+    ended
+}
+
 /// Counts the orders of a scenario that has not more than these.
 fn counts(
     (preset, scenario): (&'static ExplorePreset, Scenario),
@@ -483,6 +507,7 @@ fn counts(
         lost: 0,
         refused: 0,
         through: 0,
+        ended: 0,
     };
     for path in &paths {
         match outcome(&replayed(&search, path, path.len(), start.clone())) {
@@ -508,15 +533,18 @@ fn counts(
         }
     }
     if search.shortest(Verdict::Lost).is_none() {
-        let text = label::none_lost(&said_of::orders(tally.total()));
+        let text = said_of::none_lost(tally.total(), true);
         hearing.hear(&text, &of_all, &counted, &told);
     }
-    let mut begun = Search::new(search.scenario().clone(), 3);
-    begun.run();
-    if begun.status() != SearchStatus::Done && begun.shortest(Verdict::Lost).is_none() {
-        let text = label::none_lost_so_far(&said_of::orders(begun.tally().total()));
-        let so_far: Conditions<Counted> = SO_FAR.iter().copied().collect();
-        hearing.hear(&text, &so_far, &counted, &told);
+    for most in [3, 12, 20, 40] {
+        let mut begun = Search::new(search.scenario().clone(), most);
+        begun.run();
+        if begun.status() != SearchStatus::Done && begun.shortest(Verdict::Lost).is_none() {
+            counted.ended = ways_to_an_end(&begun);
+            let text = said_of::none_lost(begun.tally().total(), false);
+            let so_far: Conditions<Counted> = SO_FAR.iter().copied().collect();
+            hearing.hear(&text, &so_far, &counted, &told);
+        }
     }
     let of_state: Conditions<Counted> = PASSED.iter().copied().collect();
     let outlook = search.outlook();
