@@ -39,9 +39,9 @@ const SYMBOLS: [&str; 24] = [
     "[", "]", "{", "}", ",", ".",
 ];
 
-/// All tokens, each with the index of its first character.
-pub(super) fn tokens(text: &[char]) -> Result<Vec<(Lexeme, usize)>, ParseError> {
-    let mut found = Vec::new();
+/// All tokens, each with the index of its first character, and what is no token.
+pub(super) fn tokens(text: &[char]) -> (Vec<(Lexeme, usize)>, Vec<ParseError>) {
+    let (mut found, mut mistakes) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some(&c) = text.get(at) {
         if matches!(c, ' ' | '\t' | '\r' | '\n' | '\u{c}') {
@@ -50,16 +50,43 @@ pub(super) fn tokens(text: &[char]) -> Result<Vec<(Lexeme, usize)>, ParseError> 
             let line = text[at..].iter().position(|c| *c == '\n');
             at = line.map_or(text.len(), |length| at + length);
         } else {
-            let (token, end) = token(text, at)?;
-            found.push((token, at));
+            let end = match token(text, at) {
+                Ok((token, end)) => {
+                    found.push((token, at));
+                    end
+                }
+                Err(Unknown { mistake, end }) => {
+                    mistakes.push(mistake);
+                    end
+                }
+            };
             at = end;
         }
     }
     found.push((Lexeme::End, text.len()));
-    Ok(found)
+    (found, mistakes)
 }
 
-fn token(text: &[char], at: usize) -> Result<(Lexeme, usize), ParseError> {
+/// Characters that are no token, and where the next one begins.
+struct Unknown {
+    mistake: ParseError,
+    end: usize,
+}
+
+impl Unknown {
+    /// The reader stops at the character that does not fit, which is skipped with what came before it.
+    fn up_to(text: &[char], at: usize, last: usize) -> Self {
+        let end = (last + 1).min(text.len());
+        let skipped: String = text[at..end].iter().collect();
+        let message = format!("Syntax error: token recognition error at: '{skipped}'");
+        Self {
+            mistake: ParseError::new(at, message),
+            end,
+        }
+    }
+}
+
+fn token(text: &[char], at: usize) -> Result<(Lexeme, usize), Unknown> {
     if let Some(read) = quoted(text, at)? {
         return Ok(read);
     }
@@ -78,8 +105,9 @@ fn token(text: &[char], at: usize) -> Result<(Lexeme, usize), ParseError> {
             return Ok((Lexeme::Symbol(symbol), end));
         }
     }
-    let message = format!("Syntax error: token recognition error at: '{c}'");
-    Err(ParseError::new(at, message))
+    // These begin a longer symbol.
+    let last = at + usize::from(matches!(c, '=' | '&' | '|'));
+    Err(Unknown::up_to(text, at, last))
 }
 
 fn end_of(text: &[char], at: usize, belongs: impl Fn(char) -> bool) -> usize {
@@ -123,8 +151,9 @@ fn whole(text: &[char], at: usize, end: usize) -> (Lexeme, usize) {
     }
 }
 
-/// A string or bytes, if one begins here.
-fn quoted(text: &[char], at: usize) -> Result<Option<(Lexeme, usize)>, ParseError> {
+/// A string or bytes, if one begins here. Letters before a literal that does not end are a name, and quotes of
+/// several lines that do not end are an empty string first.
+fn quoted(text: &[char], at: usize) -> Result<Option<(Lexeme, usize)>, Unknown> {
     let (mut raw, mut bytes, mut start) = (false, false, at);
     while let Some(c) = text.get(start) {
         match c {
@@ -137,32 +166,65 @@ fn quoted(text: &[char], at: usize) -> Result<Option<(Lexeme, usize)>, ParseErro
     let Some(&quote) = text.get(start).filter(|c| matches!(c, '"' | '\'')) else {
         return Ok(None);
     };
-    let long = text[start..].starts_with(&[quote; 3]);
-    let marks = if long { 3 } else { 1 };
-    let unfinished = || {
-        let rest: String = text[at..].iter().collect();
-        let message = format!("Syntax error: token recognition error at: '{rest}'");
-        ParseError::new(at, message)
+    let mut marks = match text[start..].starts_with(&[quote; 3]) {
+        true => 3,
+        false => 1,
     };
-    let mut end = start + marks;
-    loop {
-        let rest = text.get(end..).ok_or_else(unfinished)?;
-        match rest.first() {
-            None => return Err(unfinished()),
-            Some('\n' | '\r') if !long => return Err(unfinished()),
-            Some('\\') if !raw => end += 2,
-            Some(c) if *c == quote && (!long || rest.starts_with(&[quote; 3])) => break,
-            Some(_) => end += 1,
-        }
+    let mut end = end_of_literal(text, start + marks, (quote, marks), raw);
+    if end.is_err() && marks == 3 {
+        marks = 1;
+        end = Ok(start + 1);
     }
+    let end = match end {
+        Ok(end) => end,
+        Err(_) if start > at => return Ok(None),
+        Err(last) => return Err(Unknown::up_to(text, at, last)),
+    };
     let body = &text[start + marks..end];
-    let content = unescaped(body, raw, bytes).map_err(|why| ParseError::new(at, why))?;
+    let end = end + marks;
+    let content = unescaped(body, raw, bytes).map_err(|why| Unknown {
+        mistake: ParseError::new(at, why),
+        end,
+    })?;
     let token = if bytes {
         Lexeme::Bytes(content)
     } else {
         Lexeme::String(String::from_utf8_lossy(&content).into_owned())
     };
-    Ok(Some((token, end + marks)))
+    Ok(Some((token, end)))
+}
+
+/// Returns where the marks at the end of a literal begin, or the character that cannot be in it.
+fn end_of_literal(
+    text: &[char],
+    mut at: usize,
+    (quote, marks): (char, usize),
+    raw: bool,
+) -> Result<usize, usize> {
+    loop {
+        match text.get(at) {
+            None => return Err(at),
+            Some('\n' | '\r') if marks == 1 => return Err(at),
+            Some('\\') if !raw => at = end_of_escape(text, at + 1)?,
+            Some(_) if text[at..].starts_with(&[quote; 3][..marks]) => return Ok(at),
+            Some(_) => at += 1,
+        }
+    }
+}
+
+/// Returns where an escape ends whose letter is at this place, or the character that cannot be in it.
+fn end_of_escape(text: &[char], at: usize) -> Result<usize, usize> {
+    let (digits, radix) = match text.get(at) {
+        Some('x' | 'X') => (2, 16),
+        Some('u') => (4, 16),
+        Some('U') => (8, 16),
+        Some('0'..='3') => (2, 8),
+        Some(letter) if simple(*letter).is_some() => (0, 16),
+        _ => return Err(at),
+    };
+    let mut places = at + 1..at + 1 + digits;
+    let wrong = places.find(|place| !text.get(*place).is_some_and(|c| c.is_digit(radix)));
+    wrong.map_or(Ok(at + 1 + digits), Err)
 }
 
 /// Returns the content of a literal, with its escapes resolved (`cel-go/parser/unescape.go`).

@@ -1,12 +1,14 @@
 //! Reads expressions (`cel-go/parser/parser.go`).
 
 mod operands;
+mod recovery;
 
 use super::ast::{
     CallExpression, Comprehension, Expr, ExpressionKind, Literal, ParseError, Parsed,
 };
 use super::lexer::{Lexeme, tokens};
 use super::macros;
+use recovery::Opened;
 
 /// The deepest nesting of expressions that is allowed here. A real server follows about twice as
 /// far.
@@ -68,13 +70,18 @@ pub(super) fn parse(text: &str) -> ParseResult<Parsed> {
         );
         return Err(ParseError::new(0, message).into());
     }
+    let (tokens, mistakes) = tokens(&chars);
     let mut parser = Parser {
-        tokens: tokens(&chars)?,
+        tokens,
         chars,
         at: 0,
         depth: 0,
         places: Vec::new(),
-        mistakes: Vec::new(),
+        mistakes,
+        enclosing: Vec::new(),
+        recovering: false,
+        last_mistake: None,
+        opened: None,
     };
     let read = parser.whole();
     let (places, mut mistakes) = (parser.places, parser.mistakes);
@@ -103,14 +110,24 @@ pub(super) struct Parser {
     places: Vec<usize>,
     /// The mistakes after which it went on.
     mistakes: Vec<ParseError>,
+    /// What ends or separates the parts of each bracket around, the innermost last.
+    enclosing: Vec<&'static [&'static str]>,
+    /// `true` from a mistake to the next token that fits: mistakes between them are not told.
+    recovering: bool,
+    /// The token at which it skipped last.
+    last_mistake: Option<usize>,
+    /// The token after the last bracket that opened, and what may stand there besides an operand.
+    opened: Option<(usize, Opened)>,
 }
 
 impl Parser {
     fn whole(&mut self) -> ParseResult<Expr> {
         let expr = self.expression()?;
         if *self.peek() != Lexeme::End {
-            let found = self.peek().to_string();
-            return self.wrong(format!("extraneous input '{found}' expecting <EOF>"));
+            let found = self.found();
+            let is_last = matches!(self.tokens.get(self.at + 1), Some((Lexeme::End, _)));
+            let what = if is_last { "extraneous" } else { "mismatched" };
+            self.note(format!("{what} input '{found}' expecting <EOF>"));
         }
         Ok(expr)
     }
@@ -126,6 +143,7 @@ impl Parser {
     fn advance(&mut self) -> Lexeme {
         let token = self.peek().clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
+        self.recovering = false;
         token
     }
 
@@ -139,14 +157,6 @@ impl Parser {
             self.advance();
         }
         found
-    }
-
-    fn expect(&mut self, symbol: &str) -> ParseResult<()> {
-        if self.accept(symbol) {
-            return Ok(());
-        }
-        let found = self.peek().to_string();
-        self.wrong(format!("mismatched input '{found}' expecting '{symbol}'"))
     }
 
     fn wrong<T>(&self, message: String) -> ParseResult<T> {
@@ -195,8 +205,8 @@ impl Parser {
         let condition = self.binary(0)?;
         let place = self.place();
         let expr = if self.accept("?") {
-            let yes = self.binary(0)?;
-            self.expect(":")?;
+            let yes = self.within(&[":"], |parser| parser.binary(0))?;
+            self.expect(":");
             let no = self.expression()?;
             self.call(place, "_?_:_", vec![condition, yes, no])
         } else {
@@ -299,8 +309,9 @@ impl Parser {
             } else if self.accept("[") {
                 self.deeper()?;
                 let function = if self.accept("?") { "_[?_]" } else { "_[_]" };
-                let index = self.expression()?;
-                self.expect("]")?;
+                self.opened = Some((self.at, Opened::Index));
+                let index = self.within(&["]"], Self::expression)?;
+                self.expect("]");
                 expr = self.call(place, function, vec![expr, index]);
             } else {
                 self.depth = outside;
@@ -329,8 +340,9 @@ impl Parser {
                 },
             ));
         }
-        let args = self.arguments(")")?;
-        Ok(macros::member(self, open, operand, name, args)?)
+        let args = self.arguments()?;
+        let expanded = macros::member(self, open, operand, name, args);
+        Ok(self.made(open, expanded))
     }
 
     fn name(&mut self) -> ParseResult<String> {
@@ -341,7 +353,8 @@ impl Parser {
             }
             other => {
                 let found = other.to_string();
-                let message = format!("no viable alternative at input '.{}{found}'", self.gap());
+                let shown = if other == Lexeme::End { "" } else { &found };
+                let message = format!("no viable alternative at input '.{}{shown}'", self.gap());
                 let wrong = self.wrong(message);
                 let goes_on = OPERATORS.contains(&found.as_str());
                 match wrong {
@@ -363,19 +376,16 @@ impl Parser {
         gap.iter().collect()
     }
 
-    fn arguments(&mut self, end: &str) -> ParseResult<Vec<Expr>> {
+    fn arguments(&mut self) -> ParseResult<Vec<Expr>> {
         let mut args = Vec::new();
-        if self.accept(end) {
+        if self.accept(")") {
             return Ok(args);
         }
-        if matches!(self.peek(), Lexeme::End) && end == ")" {
-            let expected = OPERAND.replacen("'(',", "'(', ')',", 1);
-            return self.wrong(format!("mismatched input '<EOF>' expecting {expected}"));
-        }
+        self.opened = Some((self.at, Opened::Arguments));
         loop {
-            args.push(self.expression()?);
+            args.push(self.within(&[")", ","], Self::expression)?);
             if !self.accept(",") {
-                self.expect(end)?;
+                self.expect(")");
                 return Ok(args);
             }
         }

@@ -275,3 +275,68 @@ fn what_is_nested_too_deep_is_not_evaluated() {
     let terms = format!("self == 1{}", " && self == 1".repeat(5000));
     assert!(compile(&terms).is_ok());
 }
+
+/// What the parser says of texts that are no rules, as a kube-apiserver v1.36.2 said it: places and messages.
+#[test]
+fn after_a_mistake_the_parser_goes_on_where_it_can() {
+    let integer = json!({"type": "integer"});
+    let operand = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, \
+         STRING, BYTES, IDENTIFIER}";
+    for (rule, mistakes) in [
+        (
+            "a = b",
+            &[
+                "3: token recognition error at: '= '",
+                "5: extraneous input 'b' expecting <EOF>",
+            ][..],
+        ),
+        ("a === b", &["5: token recognition error at: '= '"]),
+        ("a b c", &["3: mismatched input 'b' expecting <EOF>"]),
+        ("(1 + 2", &["7: missing ')' at '<EOF>'"]),
+        (
+            "!(1 = 2)",
+            &[
+                "5: token recognition error at: '= '",
+                "7: extraneous input '2' expecting ')'",
+            ],
+        ),
+        (
+            "[1,2",
+            &["5: mismatched input '<EOF>' expecting {']', ','}"],
+        ),
+        ("a.", &["3: no viable alternative at input '.'"]),
+        ("a + + b", &["5: extraneous input '+' expecting OPERAND"]),
+        (
+            "*",
+            &[
+                "1: mismatched input '*' expecting OPERAND",
+                "2: mismatched input '<EOF>' expecting OPERAND",
+            ],
+        ),
+        (
+            "'abc",
+            &[
+                "1: token recognition error at: ''abc'",
+                "5: mismatched input '<EOF>' expecting OPERAND",
+            ],
+        ),
+        ("'a' 'b'", &["5: extraneous input ''b'' expecting <EOF>"]),
+        (
+            "'\\q'",
+            &[
+                "1: token recognition error at: ''\\q'",
+                "4: token recognition error at: '''",
+                "5: mismatched input '<EOF>' expecting OPERAND",
+            ],
+        ),
+        ("true ? true false", &["13: missing ':' at 'false'"]),
+    ] {
+        let said = wrong(integer.clone(), rule);
+        let told = said.split("ERROR: <input>:1:").skip(1);
+        let told: Vec<String> = told
+            .map(|one| one.lines().next().unwrap().replace(" Syntax error:", ""))
+            .map(|one| one.replace(operand, "OPERAND"))
+            .collect();
+        assert_eq!(told, mistakes, "{rule}");
+    }
+}

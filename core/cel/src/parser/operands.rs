@@ -1,6 +1,7 @@
 //! Parses operands: literals, lists, maps, names and parentheses.
 
-use super::{OPERAND, ParseResult, Parser, RESERVED};
+use super::recovery::Opened;
+use super::{ParseResult, Parser, RESERVED};
 use crate::ast::{Expr, ExpressionKind, Literal, MapEntry, ParseError};
 use crate::lexer::Lexeme;
 use crate::macros;
@@ -12,8 +13,8 @@ impl Parser {
         match self.peek().clone() {
             Lexeme::Symbol("(") => {
                 self.advance();
-                let inner = self.expression()?;
-                self.expect(")")?;
+                let inner = self.within(&[")"], Self::expression)?;
+                self.expect(")");
                 Ok(inner)
             }
             Lexeme::Symbol("[") => self.list(place),
@@ -25,6 +26,7 @@ impl Parser {
             }
             Lexeme::Symbol(".") => {
                 self.advance();
+                let place = self.place();
                 let name = self.name()?;
                 self.named(place, format!(".{name}"))
             }
@@ -41,10 +43,7 @@ impl Parser {
                 self.advance();
                 self.number(place, &token, "")
             }
-            other => {
-                let found = other.to_string();
-                self.wrong(format!("mismatched input '{found}' expecting {OPERAND}"))
-            }
+            _ => self.no_operand(place),
         }
     }
 
@@ -53,7 +52,7 @@ impl Parser {
             "true" => Literal::Bool(true),
             "false" => Literal::Bool(false),
             "null" => Literal::Null,
-            "in" => return self.wrong(format!("mismatched input 'in' expecting {OPERAND}")),
+            "in" => return self.no_operand(place),
             _ => {
                 self.advance();
                 return self.named(place, name);
@@ -71,8 +70,9 @@ impl Parser {
         }
         let open = self.place();
         if self.accept("(") {
-            let args = self.arguments(")")?;
-            return Ok(macros::global(self, open, name, args)?);
+            let args = self.arguments()?;
+            let expanded = macros::global(self, open, name, args);
+            return Ok(self.made(open, expanded));
         }
         if self.is("{")
             && matches!(
@@ -91,13 +91,18 @@ impl Parser {
     fn list(&mut self, place: usize) -> ParseResult<Expr> {
         self.advance();
         let (mut items, mut optional) = (Vec::new(), Vec::new());
+        self.opened = Some((self.at, Opened::List));
+        // A comma may stand alone.
+        if self.is_at(1, &["]"]) {
+            self.accept(",");
+        }
         while !self.accept("]") {
             if self.accept("?") {
                 optional.push(items.len());
             }
-            items.push(self.expression()?);
+            items.push(self.within(&["]", ","], Self::expression)?);
             if !self.accept(",") {
-                self.expect("]")?;
+                self.expect_end("]");
                 break;
             }
         }
@@ -107,18 +112,22 @@ impl Parser {
     fn map(&mut self, place: usize) -> ParseResult<Expr> {
         self.advance();
         let mut entries = Vec::new();
+        self.opened = Some((self.at, Opened::Map));
+        if self.is_at(1, &["}"]) {
+            self.accept(",");
+        }
         while !self.accept("}") {
             let optional = self.accept("?");
-            let key = self.expression()?;
-            self.expect(":")?;
-            let value = self.expression()?;
+            let key = self.within(&[":"], Self::expression)?;
+            self.expect(":");
+            let value = self.within(&["}", ","], Self::expression)?;
             entries.push(MapEntry {
                 key,
                 value,
                 optional,
             });
             if !self.accept(",") {
-                self.expect("}")?;
+                self.expect_end("}");
                 break;
             }
         }
