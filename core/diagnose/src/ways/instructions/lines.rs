@@ -31,6 +31,43 @@ pub(super) fn changed_lines(before: &str, after: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// Lines of [`changed_lines`] without their values. An item of a list that is a value is a dash alone: an
+/// argument of a command can be a password.
+pub(super) fn names_alone(lines: &str) -> String {
+    lines
+        .lines()
+        .map(|line| {
+            let (mark, content) = line.split_at(line.len().min(1));
+            let mut rest = content.trim_start();
+            while let Some(item) = rest.strip_prefix("- ") {
+                rest = item.trim_start();
+            }
+            let before = &content[..content.len() - rest.len()];
+            format!("{mark}{}\n", format!("{before}{}", key(rest)).trim_end())
+        })
+        .collect()
+}
+
+/// The key at the start of a line with its colon; empty if the line has a value alone.
+fn key(line: &str) -> &str {
+    let quoted = line.strip_prefix('"').map_or(0, |inner| {
+        let mut escaped = false;
+        let end = inner.find(|letter| {
+            let ends = letter == '"' && !escaped;
+            escaped = letter == '\\' && !escaped;
+            ends
+        });
+        end.map_or(line.len(), |end| end + 2)
+    });
+    let rest = &line[quoted..];
+    let colon = match rest.find(": ") {
+        _ if quoted > 0 => rest.starts_with(':').then_some(0),
+        None => rest.ends_with(':').then(|| rest.len() - 1),
+        colon => colon,
+    };
+    colon.map_or("", |colon| &line[..quoted + colon + 1])
+}
+
 /// The lines of a text of YAML, where each item of a list begins with its name: then the lines above a
 /// line name the item.
 fn names_first(text: &str) -> Vec<String> {
@@ -117,6 +154,17 @@ fn merged<'a>(before: &[&'a str], after: &[&'a str]) -> Option<Vec<(char, &'a st
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_without_its_value_has_no_item_of_a_list() {
+        let lines = "  spec:\n-   args:\n-   - \"--password=p\"\n-   - secret\n-   - - a\n+   \"80\": x\n\
+                     +   \"a: \\\"b\": x\n    - name: n\n-   - image: \"a: b\"\n-   - \"a: b\"\n-   - b:c\n";
+        assert_eq!(
+            names_alone(lines),
+            "  spec:\n-   args:\n-   -\n-   -\n-   - -\n+   \"80\":\n+   \"a: \\\"b\":\n    - name:\n\
+             -   - image:\n-   -\n-   -\n"
+        );
+    }
 
     #[test]
     fn an_item_begins_with_its_name() {

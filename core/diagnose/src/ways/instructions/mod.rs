@@ -20,7 +20,7 @@ use optimist_simulation::Exchange;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::lines::changed_lines;
+use self::lines::{changed_lines, names_alone};
 use self::tool::ToolInstruction;
 use crate::case::MadeUpIdentity;
 
@@ -119,12 +119,8 @@ impl Instruction {
 impl Instruction {
     /// Lines with the names of their fields alone.
     fn without_values(self) -> Self {
-        let name = |line: &str| match line.split_once(": ") {
-            Some((name, _)) => format!("{name}:\n"),
-            None => format!("{line}\n"),
-        };
         Self {
-            text: self.text.lines().map(name).collect(),
+            text: names_alone(&self.text),
             has_values: false,
             ..self
         }
