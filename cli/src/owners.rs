@@ -3,7 +3,7 @@
 use optimist_diagnose::case::Case;
 use optimist_diagnose::input::Input;
 use optimist_diagnose::ownership::ObjectOwnership;
-use optimist_masking::Masking;
+use optimist_masking::masked;
 use serde_json::Value;
 
 use crate::style::print;
@@ -29,12 +29,8 @@ pub fn run(arguments: &OwnersArguments) -> CommandResult {
     for case in &cases {
         match case.install() {
             Ok(installed) => {
-                let mut masking = Masking::for_display();
-                let mut object = installed
-                    .object()
-                    .map(|it| (**it).clone())
-                    .unwrap_or(Value::Null);
-                masking.object(&mut object);
+                // The object of the file, not of the server, which fills in what is not there.
+                let object = masked(case.live.as_ref().unwrap_or(&Value::Null));
                 let ownership = ObjectOwnership::read(&object, &installed.resource().root);
                 print(&format!("# {}\n{}\n", case.id, ownership.to_text()));
             }

@@ -349,7 +349,7 @@ fn owners<'a>(field: &Path, managers: &'a Managers) -> impl Iterator<Item = &'a 
 pub struct Fight {
     /// The field.
     pub field: Path,
-    /// The managers, in the order of their first change.
+    /// The managers that changed a value of another manager, in the order in which each is first seen.
     pub managers: Vec<Manager>,
     /// The number of times that a manager changed a value of another manager.
     pub flips: usize,
@@ -358,6 +358,8 @@ pub struct Fight {
     pub remedies: Vec<FightRemedy>,
     /// The manager of the last change.
     last: Option<Manager>,
+    /// The managers that changed a value of another one. Who only set the first value fights with nobody.
+    takers: Vec<Manager>,
 }
 
 impl Fight {
@@ -370,6 +372,9 @@ impl Fight {
     fn add(&mut self, manager: &Manager) {
         if self.last.as_ref().is_some_and(|last| last != manager) {
             self.flips += 1;
+            if !self.takers.contains(manager) {
+                self.takers.push(manager.clone());
+            }
         }
         self.last = Some(manager.clone());
         if !self.managers.contains(manager) {
@@ -398,14 +403,41 @@ pub fn fights(changes: &[FieldChange]) -> Vec<Fight> {
                 last: change.owner_before.clone(),
                 flips: 0,
                 remedies: Vec::new(),
+                takers: Vec::new(),
             });
             fights.len() - 1
         });
         fights[at].add(manager);
     }
     fights.retain(|fight| fight.flips >= MIN_FLIPS && fight.came_back());
+    for fight in &mut fights {
+        let takers = std::mem::take(&mut fight.takers);
+        fight.managers.retain(|manager| takers.contains(manager));
+    }
     fights.sort_by_key(|fight| std::cmp::Reverse(fight.flips));
     fights
+}
+
+/// Returns the [`fights`] over one object each: an object that was created anew under the name of a deleted one is
+/// another one, and nobody takes a value of the old one back in it. `object`: what tells the objects apart, by the
+/// position of a change. Of the fights over a field, that with the most flips stays.
+pub fn fights_of_each<O: PartialEq>(
+    changes: &[(usize, FieldChange)],
+    object: impl Fn(usize) -> O,
+) -> Vec<Fight> {
+    let mut found: Vec<Fight> = Vec::new();
+    for of_one in changes.chunk_by(|(one, _), (next, _)| object(*one) == object(*next)) {
+        let own: Vec<FieldChange> = of_one.iter().map(|(_, change)| change.clone()).collect();
+        found.extend(fights(&own));
+    }
+    found.sort_by_key(|fight| std::cmp::Reverse(fight.flips));
+    let mut fields: Vec<Path> = Vec::new();
+    found.retain(|fight| {
+        let is_new = !fields.contains(&fight.field);
+        fields.push(fight.field.clone());
+        is_new
+    });
+    found
 }
 
 /// A field that came back to an earlier value, where it is not known who wrote.

@@ -10,6 +10,7 @@ use optimist_diagnose::audit::recorded::{
     Compared, CoreAnswer, KnownObject, NotRun, RecordedHistory,
 };
 use optimist_diagnose::audit::{AuditLog, AuditReader};
+use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::observed::Fight;
 use serde_json::{Value, json};
 
@@ -232,6 +233,91 @@ fn a_uid_and_a_version_that_the_core_made_up_are_no_difference() {
             step.prediction
         );
     }
+}
+
+#[test]
+fn a_log_is_the_same_in_each_form_in_which_jq_prints_it() {
+    let events: Vec<Value> = LOG
+        .lines()
+        .map(|it| serde_json::from_str(it).expect("JSON"))
+        .collect();
+    let pretty = |value: &Value| serde_json::to_string_pretty(value).expect("JSON");
+    let documents: Vec<String> = events.iter().map(pretty).collect();
+    let lines = read(LOG);
+    for text in [
+        documents.join("\n"),
+        pretty(&Value::Array(events.clone())),
+        Value::Array(events.clone()).to_string(),
+        format!(
+            "\n {}",
+            pretty(&json!({"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "items": events}))
+        ),
+    ] {
+        let Ok(Input::AuditLog(text)) = detect(&text) else {
+            panic!("it is a log: {}", &text[..200]);
+        };
+        let log = AuditReader::new(text).finish();
+        assert_eq!((log.events.len(), log.skipped), (lines.events.len(), 0));
+        let same = lines.events.iter().zip(&log.events);
+        assert!(
+            same.into_iter()
+                .all(|(one, other)| one.uri == other.uri && one.code == other.code)
+        );
+    }
+}
+
+#[test]
+fn what_the_core_made_up_is_neither_shown_nor_compared() {
+    let path = "/api/v1/namespaces/live/configmaps";
+    let event = |at: usize, verb: &str, (uri, code): (&str, u16), body: Value| {
+        json!({
+            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Request", "stage": "ResponseComplete",
+            "auditID": at.to_string(), "verb": verb, "requestURI": uri, "userAgent": "kubectl/v1.36",
+            "user": {"username": "ann"}, "responseStatus": {"code": code}, "requestObject": body,
+            "objectRef": {"resource": "configmaps", "namespace": "live", "name": "a", "apiVersion": "v1"},
+            "requestReceivedTimestamp": format!("2026-01-02T00:00:0{at}.000000Z"),
+        })
+        .to_string()
+    };
+    let one = format!("{path}/a");
+    let named = json!({"name": "a", "uid": "u1", "creationTimestamp": "2026-01-02T00:00:01Z"});
+    let object = |data: &str, metadata: &Value| {
+        json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": data}
+        })
+    };
+    let mut other = named.clone();
+    other["uid"] = "u2".into();
+    let made = json!({"name": "a"});
+    let created = event(1, "create", (path, 201), object("1", &made));
+    let patched = json!({"metadata": {"uid": "u1"}, "data": {"a": "2"}});
+    let lines = [
+        created.clone(),
+        event(2, "patch", (&one, 200), patched.clone()),
+        event(3, "update", (&one, 200), object("3", &named)),
+        event(4, "update", (&one, 409), object("4", &other)),
+    ];
+    let members = |log: &AuditLog| -> Vec<Vec<String>> {
+        let versions = history(log).versions();
+        let metadata = versions.iter().map(|it| it.object["metadata"].as_object());
+        let named = ["uid", "creationTimestamp", "resourceVersion"];
+        metadata
+            .map(|all| {
+                let all = all.expect("it has some");
+                let found = named.into_iter().filter(|it| all.contains_key(*it));
+                found.map(str::to_owned).collect()
+            })
+            .collect()
+    };
+    let log = read(&lines.join("\n"));
+    let (same, other, not_run) = history(&log).counts();
+    assert_eq!((same, other, not_run), (4, 0, 0));
+    let known: [&[&str]; 3] = [&[], &[], &["uid", "creationTimestamp"]];
+    assert_eq!(members(&log), known);
+    // Of a refused request the log does not show whether the object had this uid.
+    let refused = event(2, "patch", (&one, 404), patched);
+    let log = read(&[created, refused].join("\n"));
+    assert_eq!(history(&log).counts(), (1, 0, 1));
 }
 
 #[test]

@@ -186,6 +186,35 @@ fn managers_that_write_once_each_do_not_fight() {
 }
 
 #[test]
+fn who_set_the_first_value_alone_does_not_fight() {
+    let changes: Vec<_> = ["ann", "ben", "ann", "ben"]
+        .iter()
+        .enumerate()
+        .map(|(at, who)| (*who, MERGE, value(&(at + 1).to_string())))
+        .collect();
+    let log = map(&changes).log(|_| true);
+    let fights = Findings::search(&history(&log), &log).fights;
+    let names: Vec<_> = fights[0].managers.iter().map(|it| &it.name[..]).collect();
+    assert_eq!((fights.len(), names), (1, vec!["ann", "ben"]));
+}
+
+#[test]
+fn an_object_that_is_created_again_has_no_part_in_the_fight_over_the_one_before() {
+    let mut on = map(&[("ann", MERGE, value("1")), ("ben", MERGE, value("2"))]);
+    on.send("ben", Method::DELETE, MAP, "application/json", &json!({}));
+    let new = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web"}, "data": {"a": "0"}});
+    on.send("maker", Method::POST, CLAIMS, "application/json", &new);
+    on.send("cid", Method::GET, MAP, MERGE, &Value::Null);
+    on.send("ann", Method::PATCH, MAP, MERGE, &value("3"));
+    let log = on.log(|_| true);
+    let found = Findings::search(&history(&log), &log);
+    assert_eq!(found.fights, []);
+    // Ann's write is the first one that replaces a value of this object: that of its creation is no edit.
+    let lost: Vec<_> = found.lost.iter().map(|it| (it.written, it.lost)).collect();
+    assert_eq!(lost, [(1, 2)]);
+}
+
+#[test]
 fn a_json_patch_that_tests_the_value_loses_nothing() {
     let media = "application/json-patch+json";
     let replace = json!({"op": "replace", "path": "/data/a", "value": "2"});

@@ -216,6 +216,14 @@ pub fn line_owners(ownership: &ObjectOwnership, line: &OwnedLine) -> String {
     all.join(", ")
 }
 
+/// `Deployment live/web, version 28589`: an object with its version, if that is known.
+pub fn owned_object(title: &ObjectId, version: &str) -> String {
+    match version {
+        "" => title.to_string(),
+        version => en::owners_of(title, &version),
+    }
+}
+
 /// Says what was added to a case, or is not known in it.
 pub fn case_note(note: &Note) -> String {
     match note {

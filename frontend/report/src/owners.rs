@@ -19,7 +19,7 @@ pub(crate) fn owners(out: &mut CaseDocument, reading: &CaseReading) {
     };
     let live = reading.case.live.as_ref();
     let version = live.map_or("", |live| live.resource_version());
-    out.says(&label::owners_of(&reading.title(), &version));
+    out.says(&messages::owned_object(&reading.title(), version));
     let notes = reading.installed.as_ref().map(|installed| &installed.notes);
     for note in notes.into_iter().flatten() {
         out.says(&messages::case_note(note));

@@ -256,7 +256,7 @@ fn title(object: &OwnedObject) -> String {
         OwnedObject::Newest(reading) => {
             let live = reading.case.live.as_ref();
             let version = live.map_or("", |live| live.resource_version());
-            label::owners_of(&reading.title(), &version)
+            messages::owned_object(&reading.title(), version)
         }
         OwnedObject::AtStep(step) => step_title(step),
     }

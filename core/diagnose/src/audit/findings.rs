@@ -12,7 +12,7 @@ use super::recorded::{RecordedHistory, RecordedStep};
 use super::{AuditEvent, AuditLog};
 use crate::case::{Case, InstallProgress, Installed, ObjectId, PartialInstall};
 use crate::fight_remedy::RemedyRun;
-use crate::observed::{FieldChange, Fight, changes_at, fights};
+use crate::observed::{FieldChange, Fight, changes_at, fights_of_each};
 
 /// The findings in a history. Steps are positions in [`RecordedHistory::steps`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -160,9 +160,9 @@ impl PartialFindings {
                     let changes = step.changes.iter().map(|change| (at, change.clone()));
                     found.changes.extend(changes);
                 }
-                let changes = found.only_changes();
-                found.fights = fights(&changes);
-                FindingsPart::Lost(changes)
+                let objects = history.objects();
+                found.fights = fights_of_each(&found.changes, |step| objects[step]);
+                FindingsPart::Lost(found.only_changes())
             }
             FindingsPart::Lost(changes) => {
                 found.without_reads = !has_reads(log);
@@ -235,13 +235,15 @@ fn lost(
     log: &AuditLog,
     changes: &[(usize, FieldChange)],
 ) -> Vec<LostUpdateFinding> {
-    let steps = &history.steps;
+    let (steps, objects) = (&history.steps, history.objects());
     let mut found = Vec::new();
     let mut latest: BTreeMap<&Path, (usize, &FieldChange)> = BTreeMap::new();
     for (at, change) in changes {
         let step = &steps[*at];
         let event = &log.events[step.event];
-        let Some((written, last)) = latest.insert(&change.field, (*at, change)) else {
+        let last = latest.insert(&change.field, (*at, change));
+        let of_same = |(written, _): &(usize, &FieldChange)| objects[*written] == objects[*at];
+        let Some((written, last)) = last.filter(of_same) else {
             continue;
         };
         let by_other = steps[written].client != step.client || last.by != change.by;

@@ -182,8 +182,8 @@ pub struct AuditReader {
 }
 
 impl AuditReader {
-    /// A reader at the beginning of a log: JSON lines of `audit.k8s.io` events, or one document with
-    /// a list of them.
+    /// A reader at the beginning of a log: JSON lines of `audit.k8s.io` events, documents over many lines
+    /// (`jq .`), an array of them (`jq -s .`), or one document with a list of them.
     pub fn new(text: Arc<str>) -> Self {
         Self::after(AuditLog::default(), text)
     }
@@ -212,10 +212,10 @@ impl AuditReader {
             let end = rest.find('\n').map_or(rest.len(), |end| end + 1);
             self.log.lines += 1;
             let line = rest[..end].trim();
-            let whole = rest[..end].len() < rest.len() && line == "{";
-            if whole && self.log.lines == 1 {
-                // A list that is printed over many lines.
-                self.document(rest);
+            let whole = rest[..end].len() < rest.len() && line == "{" || line.starts_with('[');
+            if whole && text[..self.at].trim().is_empty() {
+                // Documents that are printed over many lines.
+                self.documents(rest);
                 self.at = text.len();
                 return false;
             }
@@ -235,13 +235,33 @@ impl AuditReader {
     }
 
     fn document(&mut self, text: &str) {
-        let value: Value = match serde_json::from_str(text) {
-            Ok(value) => value,
-            Err(error) => return self.skip(error.to_string()),
-        };
-        match value.get("items").and_then(Value::as_array) {
-            Some(items) if is_audit(&value) => items.iter().for_each(|item| self.event(item)),
-            _ => self.event(&value),
+        match serde_json::from_str(text) {
+            Ok(value) => self.value(&value),
+            Err(error) => self.skip(error.to_string()),
+        }
+    }
+
+    /// Documents that follow each other.
+    fn documents(&mut self, text: &str) {
+        for document in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
+            match document {
+                Ok(value) => self.value(&value),
+                Err(error) => self.skip(error.to_string()),
+            }
+            if self.log.events.len() >= MAX_EVENTS {
+                self.log.cut = true;
+                return;
+            }
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        let items = value.get("items").filter(|_| is_audit(value));
+        match items.unwrap_or(value).as_array() {
+            Some(all) if items.is_some() || !all.is_empty() => {
+                all.iter().for_each(|item| self.event(item));
+            }
+            _ => self.event(value),
         }
     }
 

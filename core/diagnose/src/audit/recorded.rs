@@ -175,8 +175,12 @@ impl RecordedState {
     }
 
     fn object(&self) -> Option<Arc<Value>> {
+        self.present().map(|(object, _)| Arc::clone(object))
+    }
+
+    fn present(&self) -> Option<(&Arc<Value>, KnownObject)> {
         match self {
-            RecordedState::Present(object, _) => Some(Arc::clone(object)),
+            RecordedState::Present(object, known) => Some((object, *known)),
             _ => None,
         }
     }
@@ -269,19 +273,39 @@ impl RecordedHistory {
         self.resource.as_ref()
     }
 
-    /// The versions of the object that the log has.
+    /// The versions of the object that the log has, or that follow from its requests: without what the core made up.
     pub fn versions(&self) -> Vec<ObservedVersion> {
         let mut versions: Vec<ObservedVersion> = Vec::new();
-        for object in self.steps.iter().filter_map(|step| step.after.as_ref()) {
-            let last = versions.last().map(|last| last.object.resource_version());
+        let mut last = None;
+        for step in &self.steps {
+            let Some(object) = &step.after else { continue };
             if last != Some(object.resource_version()) {
                 versions.push(ObservedVersion {
                     event: None,
-                    object: Arc::clone(object),
+                    object: told(object, step.known_after),
                 });
             }
+            last = Some(object.resource_version());
         }
         versions
+    }
+
+    /// Numbers the objects that had the name one after the other: the number of each step. An object that is created
+    /// after a deletion is another one.
+    pub(super) fn objects(&self) -> Vec<usize> {
+        let (mut object, mut uid) = (0, None);
+        let steps = self.steps.iter().map(|step| {
+            let is_told = !step.known_after.made_up().contains(&"uid");
+            let told = step.after.as_deref().filter(|_| is_told).map(Metadata::uid);
+            let is_other = told.is_some_and(|told| uid.is_some_and(|known| known != told));
+            object += usize::from(is_other || step.known_after == KnownObject::Absent);
+            uid = match step.known_after {
+                KnownObject::Absent => None,
+                _ => told.or(uid),
+            };
+            object
+        });
+        steps.collect()
     }
 
     fn step(&mut self, at: usize, event: &AuditEvent) {
@@ -377,6 +401,9 @@ impl RecordedHistory {
         if missing::is_of_others(event, &answer) {
             return CoreAnswer::NotRun(NotRun::OtherReason);
         }
+        if known.is_some_and(|known| missing::names_made_up(event, known, &answer)) {
+            return CoreAnswer::NotRun(NotRun::UnknownState);
+        }
         answer
     }
 
@@ -415,6 +442,15 @@ impl RecordedHistory {
             self.clients.len() - 1
         })
     }
+}
+
+/// An object without what the core made up.
+fn told(object: &Arc<Value>, known: KnownObject) -> Arc<Value> {
+    let mut object = Arc::clone(object);
+    for member in known.made_up() {
+        Arc::make_mut(&mut object).metadata_mut().remove(*member);
+    }
+    object
 }
 
 /// Returns whether a POST to the collection creates another object.

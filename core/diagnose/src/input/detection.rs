@@ -135,7 +135,11 @@ impl Detection {
             let version = head.api_version.as_deref().unwrap_or_default();
             version.starts_with(AUDIT_GROUP)
         };
-        if head.as_ref().is_some_and(is_audit) || is_cut_log(text) {
+        // An array of events: `jq -s .` makes one of a log.
+        let in_array = || text.trim_start().strip_prefix('[').and_then(self::head);
+        let is_log =
+            head.as_ref().is_some_and(is_audit) || in_array().as_ref().is_some_and(is_audit);
+        if is_log || is_cut_log(text) {
             return DetectionStage::Done(Ok(Input::AuditLog(Arc::clone(&self.text))));
         }
         if text.len() > MAX_TEXT {

@@ -11,7 +11,8 @@ use optimist_diagnose::fight_remedy::RemedyRun;
 use optimist_diagnose::lanes::RecordedLanes;
 use optimist_diagnose::message::ReportedError;
 use optimist_diagnose::observed::{
-    ChangeReader, FieldChange, Fight, ObservedVersion, ReturningField, fights, returning_fields,
+    ChangeReader, FieldChange, Fight, ObservedVersion, ReturningField, fights_of_each,
+    returning_fields,
 };
 use optimist_diagnose::ownership::{ObjectOwnership, OwnershipReader};
 use optimist_diagnose::scene::{GivenParts, NoScene, Scene};
@@ -295,11 +296,11 @@ struct Fought {
 }
 
 impl Fought {
-    fn new(found: &[(usize, FieldChange)]) -> Self {
-        let changes: Vec<FieldChange> = found.iter().map(|(_, change)| change.clone()).collect();
+    fn new(found: &[(usize, FieldChange)], versions: &[ObservedVersion]) -> Self {
+        let uid = |at: usize| versions.get(at).map(|version| version.object.uid());
         Self {
-            fights: fights(&changes),
-            changes,
+            fights: fights_of_each(found, uid),
+            changes: found.iter().map(|(_, change)| change.clone()).collect(),
             run: RemedyRun::default(),
         }
     }
@@ -318,7 +319,7 @@ impl PartialHistory {
         if self.compared {
             self.mask_next(versions);
             if self.masked == self.reader.changes.len() {
-                self.fought = Some(Fought::new(&self.reader.changes));
+                self.fought = Some(Fought::new(&self.reader.changes, versions));
             }
             return true;
         }

@@ -273,8 +273,11 @@ impl DiagnoseState {
     /// The object of the audit log, as the log has it last.
     fn audited_case(&self) -> Option<Case> {
         let versions = self.replay()?.history.versions();
-        let versions = Some(versions).filter(|all| !all.is_empty())?;
-        Case::all_of(&[Input::Versions(versions)]).pop()
+        let last = versions.last()?.object.clone();
+        let mut case = Case::all_of(&[Input::Versions(versions)]).pop()?;
+        // Its number need not be in the log.
+        case.live = Some((*last).clone());
+        Some(case)
     }
 
     /// Stops reading, and drops the texts that are not read yet.

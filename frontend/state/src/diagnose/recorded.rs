@@ -83,8 +83,12 @@ struct StepFacts<'a> {
 impl StepObject {
     fn new(step: SelectedStep, facts: &StepFacts<'_>) -> Self {
         let ownership = facts.object.zip(facts.root);
-        let ownership =
-            ownership.map(|(object, root)| ObjectOwnership::read(&masked(object), root));
+        let made_up: Vec<String> = facts.known.made_up().iter().map(in_metadata).collect();
+        let ownership = ownership.map(|(object, root)| {
+            let mut all = ObjectOwnership::read(&masked(object), root);
+            all.lines.retain(|it| !made_up.contains(&it.line.pointer));
+            all
+        });
         let (mut changed, mut refused) = (BTreeMap::new(), Vec::new());
         if let (Some(object), Some(ownership)) = (facts.object, &ownership) {
             let mut lines: BTreeMap<*const Value, &str> = BTreeMap::new();
@@ -121,6 +125,11 @@ impl StepObject {
             refused: Rc::new(refused),
         }
     }
+}
+
+/// The place of a member of the metadata.
+fn in_metadata(member: &&str) -> String {
+    format!("/metadata/{member}")
 }
 
 /// The fields that the answer to a refused apply names.

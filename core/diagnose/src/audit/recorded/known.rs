@@ -25,6 +25,8 @@ pub enum KnownObject {
     Computed {
         /// `true` if the log has at least its `resourceVersion`.
         version_is_recorded: bool,
+        /// `true` if the log has its uid and its `creationTimestamp`.
+        identity_is_recorded: bool,
     },
 }
 
@@ -35,10 +37,32 @@ impl KnownObject {
             self,
             Self::Recorded
                 | Self::Computed {
-                    version_is_recorded: true
+                    version_is_recorded: true,
+                    ..
                 }
         );
         object.filter(|_| recorded).map(Metadata::resource_version)
+    }
+
+    /// The members of the metadata that the core made up, because the log does not have them: to be shown to nobody.
+    pub fn made_up(self) -> &'static [&'static str] {
+        const MEMBERS: [&str; 3] = ["resourceVersion", "uid", "creationTimestamp"];
+        match self {
+            Self::Computed {
+                version_is_recorded,
+                identity_is_recorded,
+            } => match (version_is_recorded, identity_is_recorded) {
+                (true, true) => &[],
+                (true, false) => &MEMBERS[1..],
+                (false, true) => &MEMBERS[..1],
+                (false, false) => &MEMBERS,
+            },
+            _ => &[],
+        }
+    }
+
+    fn has_identity(self) -> bool {
+        !self.made_up().contains(&"uid")
     }
 }
 
@@ -60,28 +84,44 @@ impl RecordedHistory {
             // The log does not have how the one before went.
             self.remove();
         }
-        // An accepted write with a version and a uid was made on the object that has them.
-        let accepted = event.code == Some(200) && event.verb == "update";
+        self.learn_identity(event);
+    }
+
+    /// Learns the identity of the object from an accepted write: it was made on the object that has the version and
+    /// the uid which the write names.
+    fn learn_identity(&mut self, event: &AuditEvent) {
+        let accepted = event.code == Some(200) && matches!(event.verb.as_str(), "update" | "patch");
         let (RecordedState::Present(object, from), Some(sent), true) =
             (&self.state, &event.request, accepted)
         else {
             return;
         };
+        let said = |field: &str| Some(sent.meta_text(field)).filter(|it| !it.is_empty());
         let mut known = (**object).clone();
-        for field in ["resourceVersion", "uid"] {
-            let said = sent.meta_text(field);
-            if !said.is_empty() {
+        let made_up = from.made_up().contains(&"creationTimestamp");
+        let time = made_up.then_some("creationTimestamp");
+        for field in ["resourceVersion", "uid"].into_iter().chain(time) {
+            if let Some(said) = said(field) {
                 known.set_meta(field, said);
             }
         }
         if *from != KnownObject::Recorded {
             keep_addresses(&mut known, sent);
         }
+        let named = said("uid").is_some() && said("creationTimestamp").is_some();
+        let version = from.version_of(Some(object)).or(said("resourceVersion"));
+        let known_identity = KnownObject::Computed {
+            version_is_recorded: version.is_some(),
+            identity_is_recorded: named || from.has_identity(),
+        };
         if known != **object {
-            let known_version = KnownObject::Computed {
-                version_is_recorded: true,
-            };
-            self.install(&Arc::new(known), known_version);
+            if version.is_none() {
+                // The server gives another one, for it stores no other object with the same.
+                known.set_meta("resourceVersion", Value::Null);
+            }
+            self.install(&Arc::new(known), known_identity);
+        } else if *from != KnownObject::Recorded {
+            self.state = RecordedState::Present(Arc::clone(object), known_identity);
         }
     }
 
@@ -113,13 +153,14 @@ impl RecordedHistory {
             self.read_state();
             // A Scale has the version of its object.
             let version = event.response.as_deref().map(Metadata::resource_version);
-            if let (RecordedState::Present(object, _), Some(version)) = (&self.state, version)
+            if let (RecordedState::Present(object, from), Some(version)) = (&self.state, version)
                 && !version.is_empty()
             {
                 let mut object = (**object).clone();
                 object.set_meta("resourceVersion", version);
                 let known = KnownObject::Computed {
                     version_is_recorded: true,
+                    identity_is_recorded: from.has_identity(),
                 };
                 self.install(&Arc::new(object), known);
             }
@@ -240,12 +281,17 @@ impl RecordedHistory {
         let Some(response) = request.map(|request| self.server.handle(request)) else {
             return;
         };
-        let object = serde_json::from_slice(response.body()).unwrap_or_default();
+        let object: Value = serde_json::from_slice(response.body()).unwrap_or_default();
+        let is_known = |(known, from): (&Arc<Value>, KnownObject)| {
+            known.uid() == object.uid() && from.has_identity()
+        };
+        let identity_is_recorded = self.state.present().is_some_and(is_known);
         self.state = if response.status().is_success() {
             RecordedState::Present(
                 Arc::new(object),
                 KnownObject::Computed {
                     version_is_recorded: false,
+                    identity_is_recorded,
                 },
             )
         } else {

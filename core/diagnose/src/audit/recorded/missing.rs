@@ -78,6 +78,26 @@ pub(super) fn is_of_others(event: &AuditEvent, answer: &CoreAnswer) -> bool {
     others && exchange.code < 300
 }
 
+/// Returns whether a request names a uid or a version, and got another answer than the core gives, whose object has a
+/// made-up one: its check of the two says nothing.
+pub(super) fn names_made_up(
+    event: &AuditEvent,
+    known: (&Value, KnownObject),
+    answer: &CoreAnswer,
+) -> bool {
+    let (object, from) = known;
+    let Some(sent) = event.request.as_deref() else {
+        return false;
+    };
+    let parts = [sent.get("metadata"), sent.get("preconditions")];
+    let differs = |member: &&str| {
+        let said = parts.iter().flatten().map(|part| text(part, member));
+        let mut said = said.filter(|said| !said.is_empty());
+        said.any(|said| said != object.meta_text(member))
+    };
+    matches!(answer, CoreAnswer::Other { .. }) && from.made_up().iter().any(|it| differs(&it))
+}
+
 /// Returns whether the answer is the object itself, and not what a client may ask for instead: its metadata, or rows
 /// of a table (`k8s.io/apimachinery/pkg/apis/meta/v1/types.go PartialObjectMetadata`, `Table`, v0.36).
 pub(in crate::audit) fn is_whole(answer: &Value) -> bool {
