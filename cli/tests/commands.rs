@@ -462,7 +462,7 @@ fn bad_input_is_named_with_file_and_line_and_ends_with_2() {
     let (code, _, err) = run(&["preview", "--next", &next, "--as", "helm3", "--force"]);
     assert_eq!(
         (code, err.as_str()),
-        (2, "optimist: --force means nothing to helm3\n")
+        (2, "optimist: --as helm3 takes no --force\n")
     );
 }
 
@@ -485,6 +485,57 @@ fn every_line_has_its_owners_and_no_secret() {
         out.contains("password") && !out.contains("Y2FuYXJ5"),
         "{out}"
     );
+    // What a file does not say is not printed: no uid, no version and no value that a server fills in.
+    let manifest =
+        "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n";
+    let (code, out, _) = run_with(&["owners", "-"], manifest);
+    let keys = out.lines().filter_map(|line| line.split(':').next());
+    let keys: Vec<&str> = keys.map(str::trim_start).collect();
+    let said = [
+        "# Service web",
+        "apiVersion",
+        "kind",
+        "metadata",
+        "name",
+        "spec",
+        "ports",
+        "- port",
+        "",
+    ];
+    assert_eq!((code, keys.as_slice()), (0, said.as_slice()), "{out}");
+}
+
+#[test]
+fn a_way_out_of_a_manifest_with_a_password_names_fields_alone() {
+    let text = |image: &str, password: &str, of_cluster: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: shop{of_cluster}}}\n\
+             spec:\n  selector: {{matchLabels: {{a: b}}}}\n  template:\n    metadata: {{labels: {{a: b}}}}\n    \
+             spec:\n      containers:\n      - name: web\n        image: {image}\n        args: \
+             [\"--password={password}\", \"postgres://ann:{password}@db/x\"]\n"
+        )
+    };
+    let live = text("a:1", "canary-one", ", uid: u, resourceVersion: \"9\"");
+    let folder = std::env::temp_dir().join(format!("optimist-password-{}", std::process::id()));
+    std::fs::write(&folder, live).unwrap();
+    let next = text("a:2", "canary-two", "");
+    for format in ["text", "json", "markdown", "junit", "sarif", "script"] {
+        let live = folder.to_str().unwrap();
+        let arguments = [
+            "preview",
+            "--live",
+            live,
+            "--next",
+            "-",
+            "--as",
+            "kubectl-server-side",
+            "--format",
+            format,
+        ];
+        let (_, out, _) = run_with(&arguments, &next);
+        assert!(!out.contains("canary"), "{format}: {out}");
+    }
+    std::fs::remove_file(&folder).unwrap();
 }
 
 #[test]

@@ -234,12 +234,12 @@ fn script(preview: &Preview, arguments: &PreviewArguments) -> Result<(), BadInpu
     Ok(())
 }
 
-/// The tool with its options, and its name. An option that means nothing to the tool is refused.
+/// The tool with its options, and its name. An option that is not run for the tool is refused.
 fn tool(arguments: &PreviewArguments) -> Result<(DeliveryTool, String), BadInput> {
     let preset = arguments.tool.preset();
     let name = arguments.tool.to_possible_value();
     let name = name.map(|it| it.get_name().to_owned()).unwrap_or_default();
-    let refuse = |option: &str| Err(BadInput(format!("--{option} means nothing to {name}")));
+    let refuse = |option: &str| Err(BadInput(format!("--as {name} takes no --{option}")));
     let prune = arguments
         .prune
         .pruning(preset, arguments.namespace.as_deref())?;

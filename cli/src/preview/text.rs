@@ -20,7 +20,7 @@ pub fn table(preview: &Preview, (tool, options): (Preset, &str), style: &Style) 
     if let Some(troubles) = messages::trouble_counts(preview) {
         line(&mut out, &troubles);
     }
-    if !preview.is_whole() {
+    if preview.refusals() > 0 {
         line(&mut out, &messages::after_refusal(preview));
     }
     for assumed in messages::assumptions(preview) {

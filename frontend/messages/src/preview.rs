@@ -14,12 +14,12 @@ use crate::{en, ways};
 /// Returns the title, and the sentences under it: how the tool ran, and what it does after a refusal.
 pub fn headline(preview: &Preview, tool: Preset) -> (String, Vec<String>) {
     let all = preview.rows.len();
-    let refused = preview.rows.iter();
-    let refused = refused.filter(|row| row.outcome.is_refusal()).count();
+    let not_run = preview.outcomes.get(&PreviewOutcome::NotRun);
     let says = en::upgrade_says(&ways::client_long(tool));
-    match refused {
-        0 => (en::upgrade_whole_title(&all), vec![says]),
-        _ => (
+    match (preview.refusals(), not_run) {
+        (0, None) => (en::upgrade_whole_title(&all), vec![says]),
+        (0, Some(not_run)) => (en::upgrade_not_run_title(not_run, &all), vec![says]),
+        (refused, _) => (
             en::upgrade_refused_title(&refused, &all),
             vec![says, after_refusal(preview)],
         ),
@@ -287,6 +287,7 @@ pub fn change(field: &PreviewField) -> String {
         FieldChangeKind::KeptAlthoughRemoved | FieldChangeKind::Owners => {
             en::upgrade_stays(&before)
         }
+        FieldChangeKind::Default if field.after.is_none() => en::upgrade_chosen(),
         FieldChangeKind::Default => en::upgrade_default(&after),
     }
 }

@@ -23,7 +23,7 @@ const TOOLS: [(&str, Preset); 8] = [
 /// there is none yet. Values that look private are masked.
 ///
 /// # Errors
-/// If the write has no manifest or an unknown tool, or an option that means nothing to its tool.
+/// If the write has no manifest or an unknown tool, or an option that is not run for its tool.
 pub fn predict(object: &str, write: &str) -> Result<Value, String> {
     let write: Value = serde_json::from_str(write).map_err(|error| format!("write: {error}"))?;
     let live = match object {
@@ -60,11 +60,11 @@ fn tool(write: &Value) -> Result<DeliveryTool, String> {
         Some(_) => return Err("write.force is neither true nor false".to_owned()),
     };
     if force && matches!(preset, Preset::Helm3 | Preset::KubectlApply) {
-        return Err(format!("write.force means nothing to {name}"));
+        return Err(format!("write.force is not taken for the tool {name}"));
     }
     let manager = option(write, "manager")?;
     if manager.is_some() && !preset.manager_is_chosen() {
-        return Err(format!("write.manager means nothing to {name}"));
+        return Err(format!("write.manager is not taken for the tool {name}"));
     }
     // These two always take over what others own.
     let always = matches!(preset, Preset::ArgoCdServerSide | Preset::Flux);

@@ -63,11 +63,11 @@ fn an_option_that_means_nothing_to_a_tool_is_refused() {
         ),
         (
             json!({"tool": "helm3", "force": true, "manifest": MANIFEST}),
-            "write.force means nothing",
+            "write.force is not taken",
         ),
         (
             json!({"tool": "flux", "manager": "me", "manifest": MANIFEST}),
-            "write.manager means nothing",
+            "write.manager is not taken",
         ),
         (
             json!({"tool": "helm4", "manifest": 5}),

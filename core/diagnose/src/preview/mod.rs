@@ -121,6 +121,13 @@ impl Preview {
         !self.rows.iter().any(|row| row.outcome.is_refusal())
     }
 
+    /// Returns the number of objects whose write is refused. Of one that could not be run nothing is known.
+    pub fn refusals(&self) -> usize {
+        let rows = self.rows.iter().map(|row| row.outcome);
+        let refused = rows.filter(|it| it.is_refusal() && *it != PreviewOutcome::NotRun);
+        refused.count()
+    }
+
     /// Returns the assumptions of the rows that are about the tool: each once, in the order of the rows.
     pub fn assumed_of_tool(&self) -> Vec<&Assumed> {
         let mut all: Vec<&Assumed> = Vec::new();

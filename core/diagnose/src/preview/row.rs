@@ -179,7 +179,7 @@ pub struct PreviewField {
     /// The value that the manifest says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wanted: Option<Value>,
-    /// The value after.
+    /// The value after. `None` if there is none, and for one that the server chooses: it cannot be foreseen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
     /// The managers that own it before: `helm (Apply)`.

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use optimist_apiserver::apply::{Manager, Managers, Owned, Path, PathElement};
+use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::{Metadata, text, without_managers};
 use optimist_apiserver::server::{Definition, Fact, Resource, Resources};
 use optimist_masking::{MASK, Masking};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::row::{
     FieldChangeKind, ManagerVersion, PreviewField, PreviewObject, PreviewOutcome, PreviewRow,
@@ -107,6 +108,8 @@ fn field(row: &Row, of: &FieldOutcome, masked: &Masked) -> PreviewField {
         FieldEffect::LeftBehind => FieldChangeKind::KeptAlthoughRemoved,
         FieldEffect::Shared | FieldEffect::OwnersChanged => FieldChangeKind::Owners,
     };
+    // Another server chooses another value: a uid, a time, an address.
+    let is_chosen = change == FieldChangeKind::Default && is_chosen(of, &row.after);
     let back = row.taken_back.iter();
     let back = back.filter(|it| it.field.0.starts_with(&of.field.0));
     let mut back: Vec<String> = back.map(|it| label(&it.manager)).collect();
@@ -117,10 +120,45 @@ fn field(row: &Row, of: &FieldOutcome, masked: &Masked) -> PreviewField {
         change,
         before: masked.value(&of.field, of.before.as_ref(), &masked.before),
         wanted: masked.value(&of.field, wanted, &masked.sent),
-        after: masked.value(&of.field, of.after.as_ref(), &masked.after),
+        after: masked
+            .value(&of.field, of.after.as_ref(), &masked.after)
+            .filter(|_| !is_chosen),
         owners: owners.iter().map(label).collect(),
         refused_by: of.refused_by.clone(),
         written_back_by: back,
+    }
+}
+
+/// Returns whether a server chooses the value of a field anew for each object: the uid of the object or a time is in it,
+/// or it is an address or a port of a Service (`pkg/registry/core/service/storage/alloc.go`, v1.36).
+fn is_chosen(of: &FieldOutcome, object: &Value) -> bool {
+    const CHOSEN: [&str; 4] = ["clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"];
+    let is_named = of
+        .field
+        .0
+        .iter()
+        .any(|it| matches!(it, PathElement::Field(name) if CHOSEN.contains(&name.as_str())));
+    let no_address = of
+        .after
+        .as_ref()
+        .is_some_and(|it| it == "None" || *it == json!(["None"]));
+    let is_service = text(object, "kind") == "Service";
+    is_service && is_named && !no_address
+        || of
+            .after
+            .as_ref()
+            .is_some_and(|value| has_own(value, object.uid()))
+}
+
+/// Returns whether a uid or a time is in a value.
+fn has_own(value: &Value, uid: &str) -> bool {
+    match value {
+        Value::Object(members) => members.values().any(|it| has_own(it, uid)),
+        Value::Array(items) => items.iter().any(|it| has_own(it, uid)),
+        Value::String(text) => {
+            !uid.is_empty() && text.contains(uid) || Timestamp::parse(text).is_some()
+        }
+        _ => false,
     }
 }
 

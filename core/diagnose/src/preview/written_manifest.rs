@@ -72,7 +72,9 @@ impl WrittenManifest {
             let namespace = self.written.order[self.at].2.clone();
             all.push(Assumed::NamespaceExists { namespace });
         }
-        all.extend(self.table.assumptions(way).into_iter().map(Assumed::from));
+        let of_table = self.table.assumptions(way).into_iter().map(Assumed::from);
+        let is_brought = self.input.earlier.is_some();
+        all.extend(of_table.filter(|it| !is_brought || *it != Assumed::PreviousRelease));
         let exists = !run.before.is_null();
         let helm = tool.preset == Preset::Helm4 && exists;
         let unsaid = tool.last_release.is_none();

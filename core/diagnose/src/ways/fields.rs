@@ -8,7 +8,7 @@ use optimist_apiserver::apply::{
 };
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The effect of a write on one field.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,7 +117,7 @@ impl<'v> FieldInputs<'v> {
         }
         let defaults = match undeclared.is_empty() {
             true => Value::Null,
-            false => self.defaults(fields.iter()),
+            false => self.defaults(fields.iter().filter(|path| undeclared.contains(path))),
         };
         let fields = fields.into_iter().filter(|path| !is_of_the_server(path));
         let mut places = ComparedPlaces {
@@ -194,7 +194,12 @@ impl<'v> FieldInputs<'v> {
         }
         match self.earlier {
             Some(earlier) => path.find(earlier).is_some(),
-            None => places.after.find(&path.0) != places.defaults.find(&path.0),
+            None => {
+                let value = places.after.find(&path.0);
+                // A server prints some structs also if nobody says anything of them.
+                let is_empty = value.and_then(Value::as_object).is_some_and(Map::is_empty);
+                !is_empty && value != places.defaults.find(&path.0)
+            }
         }
     }
 

@@ -129,8 +129,9 @@ impl ChangeTable {
         let Way::Client(preset, _) = way else {
             return Vec::new();
         };
+        let compares = self.change.previous.is_none() && self.installed.object().is_some();
         let mut all = match preset {
-            Preset::Helm3 if self.change.previous.is_none() => vec![Assumption::PreviousRelease],
+            Preset::Helm3 if compares => vec![Assumption::PreviousRelease],
             Preset::Helm4 => vec![Assumption::ServerSide],
             _ => Vec::new(),
         };

@@ -7,27 +7,42 @@ use optimist_apiserver::schema::decode;
 use optimist_apiserver::server::{Definition, Resource};
 use serde_json::Value;
 
-/// Takes out the values that Go's decoder puts in the place of required fields that a manifest does not
-/// have: null, the empty string, or for a struct a map without others.
-pub(crate) fn forget_unsaid(decoded: &mut Value, manifest: &Value) {
-    let blank = |value: &Value| match value {
+/// Takes out the values that Go's decoder puts in the place of required fields that an object does not
+/// have: null, the empty string, or for a struct a map without others. Zero and false stay: they can be defaults.
+pub(crate) fn forget_unsaid(decoded: &mut Value, said: &Value) {
+    forget(decoded, said, |value| match value {
         Value::Object(members) => members.is_empty(),
         Value::String(text) => text.is_empty(),
         other => other.is_null(),
-    };
+    });
+}
+
+/// Takes out the blank values of members that an object does not have.
+fn forget(decoded: &mut Value, said: &Value, is_blank: fn(&Value) -> bool) {
     match decoded {
         Value::Object(members) => {
             for (name, value) in members.iter_mut() {
-                forget_unsaid(value, &manifest[name.as_str()]);
+                forget(value, &said[name.as_str()], is_blank);
             }
-            members.retain(|name, value| !blank(value) || manifest.get(name).is_some());
+            members.retain(|name, value| !is_blank(value) || said.get(name).is_some());
         }
         Value::Array(items) => {
             for (at, item) in items.iter_mut().enumerate() {
-                forget_unsaid(item, &manifest[at]);
+                forget(item, &said[at], is_blank);
             }
         }
         _ => {}
+    }
+}
+
+/// Returns whether a value is the zero value of its type in Go: what a decoder has for a required field that is not
+/// said, as the counts in the status of a DaemonSet (`k8s.io/api/apps/v1/types.go DaemonSetStatus`, v0.36).
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => members.is_empty(),
+        Value::String(text) => text.is_empty(),
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        other => other.is_null() || *other == Value::Bool(false),
     }
 }
 
@@ -40,7 +55,7 @@ pub(super) fn in_server_words(manifest: &Value, resource: &Resource) -> Value {
         && let Ok(decoded) = decode(Node::from(said.clone()), &resource.root)
     {
         said = decoded.value;
-        forget_unsaid(&mut said, manifest);
+        forget(&mut said, manifest, is_zero);
         for field in ["apiVersion", "kind"] {
             said[field] = text(manifest, field).into();
         }

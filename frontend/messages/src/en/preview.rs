@@ -5,6 +5,7 @@ crate::catalogue::messages! {
     upgrade_switch() "What is shown";
     upgrade_running(done, all) "Previewing: {done} of {all} objects";
     upgrade_refused_title(count, all) "This write is refused on {count} of {all} objects.";
+    upgrade_not_run_title(count, all) "Not run here: {count} of {all} objects. No other one is refused.";
     upgrade_whole_title(all) "None of the {all} objects is refused.";
     upgrade_says(client) "Run on the objects that you brought, with the requests that {client} sends. Nothing was sent to a cluster.";
     upgrade_goes_on() "The tool goes on with the others.";
@@ -62,6 +63,7 @@ crate::catalogue::messages! {
     upgrade_changes_nothing() "a new version without a change";
     upgrade_wants(before, wanted) "{before}, wants {wanted}";
     upgrade_becomes(before, after) "{before} → {after}";
+    upgrade_chosen() "chosen by the server";
     upgrade_default(after) "{after}, filled in by the server";
     upgrade_goes(before) "{before}, goes";
     upgrade_stays(before) "{before}, stays";

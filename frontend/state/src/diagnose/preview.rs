@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::Selector;
 use optimist_client::Preset;
 use optimist_diagnose::case::ObjectId;
@@ -57,7 +58,7 @@ impl CasePreview {
         let previewed = matches!(tool, Preset::KubectlApply | Preset::KubectlApplyServerSide)
             || Preset::OF_MANIFESTS.contains(&tool);
         let all = || cases.iter().filter(|it| it.scene.is_none());
-        let next: Vec<_> = all().filter_map(|it| it.case.manifest.clone()).collect();
+        let mut next: Vec<_> = all().filter_map(|it| it.case.manifest.clone()).collect();
         if !previewed || next.is_empty() || all().count() < 2 {
             return None;
         }
@@ -67,7 +68,10 @@ impl CasePreview {
             let id = ObjectId::from_object(it);
             !all().any(|reading| reading.case.id == id)
         });
-        let mut live: Vec<_> = definitions.cloned().collect();
+        // One that no cluster printed is a manifest, as every other object.
+        let (mut live, offered): (Vec<_>, Vec<_>) =
+            definitions.cloned().partition(|it| !it.uid().is_empty());
+        next.splice(0..0, offered);
         live.extend(all().filter_map(|it| it.case.live.clone()));
         let earlier: Vec<_> = all()
             .filter_map(|it| it.case.previous_manifest.clone())

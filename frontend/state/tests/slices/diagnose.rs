@@ -458,6 +458,18 @@ fn a_case_that_is_too_large_to_keep_says_so() {
     assert_eq!(page.keys(StorageArea::Tab, CASE), [""; 0]);
 }
 
+#[test]
+fn a_case_that_the_browser_does_not_keep_says_so_until_it_does() {
+    let mut page = diagnose();
+    page.browser.tab_full.set(true);
+    bring(&mut page, CONFIG);
+    assert_eq!(page.state.diagnose.kept, CaseKeeping::Refused);
+    page.browser.tab_full.set(false);
+    bring(&mut page, &CONFIG.replace("web", "other"));
+    assert_eq!(page.state.diagnose.kept, CaseKeeping::Kept);
+    assert!(page.keys(StorageArea::Tab, CASE).contains(&CASE.to_owned()));
+}
+
 /// The effects of a way on a field.
 fn effect(page: &Page, way: Way, field: &str) -> Option<FieldEffect> {
     let table = page
@@ -581,6 +593,12 @@ fn a_preview_has_one_row_for_each_definition_that_was_brought() {
     for row in preview.rows() {
         let case = case_of(row, &page.state.diagnose.cases);
         assert_eq!(case.is_some(), row.object.name == "web", "{row:?}");
+        // The tool writes the definition too. kubectl looks for the kinds before it writes one.
+        let expected = match row.object.name.as_str() {
+            "web" => PreviewOutcome::Refused,
+            _ => PreviewOutcome::Created,
+        };
+        assert_eq!(row.outcome, expected, "{row:?}");
     }
 }
 
