@@ -95,9 +95,15 @@ fn problem(store: &StateHandle) -> Html {
                     } }
                 </div>
             }
-            if case.kept == CaseKeeping::TooLarge {
-                <p class="says" role="status">{ label::diagnose_not_kept() }</p>
-            }
+            { match case.kept {
+                CaseKeeping::Kept => Html::default(),
+                CaseKeeping::TooLarge => html! {
+                    <p class="says" role="status">{ label::diagnose_not_kept() }</p>
+                },
+                CaseKeeping::Refused => html! {
+                    <p class="says" role="status">{ label::diagnose_refused() }</p>
+                },
+            } }
         </>
     }
 }

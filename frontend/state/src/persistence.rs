@@ -151,6 +151,9 @@ impl State {
 
     /// Stores a refused value in another place, or makes the page say that it is lost.
     fn refused(&mut self, effect: &StorageEffect, fx: &mut Effects<'_>) {
+        if self.case_refused(effect) {
+            return;
+        }
         let other = self.sessions().failed(effect);
         let lost = other.is_empty() && matches!(effect, StorageEffect::Write { .. });
         if lost && !self.persistence.told {

@@ -21,6 +21,7 @@ crate::catalogue::messages! {
     diagnose_case() "The case";
     diagnose_results() "Results";
     diagnose_private() "Values that look private are masked. Your case stays in this browser tab.";
+    diagnose_refused() "This tab does not keep the case: the storage of the browser is full or forbidden. A reload of the page loses the case.";
     diagnose_not_kept() "The case is too large for this tab to keep: a reload of the page loses it.";
     diagnose_too_many(count) "Not added. A case has at most {count} things: remove one first.";
     diagnose_too_large(name, size) "Not added. {name} has more than {size} MB, which is too much for this page.";

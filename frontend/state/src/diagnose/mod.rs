@@ -172,6 +172,8 @@ pub enum CaseKeeping {
     Kept,
     /// It is too large.
     TooLarge,
+    /// The browser refuses it: its storage is full or forbidden.
+    Refused,
 }
 
 /// The lines that are shown of an object.

@@ -196,7 +196,7 @@ impl DiagnoseState {
 
     /// Writes the selected object and step for the tab's storage; `None` if the tab keeps no case.
     pub(super) fn place_text(&self) -> Option<String> {
-        if self.items.is_empty() || self.kept == CaseKeeping::TooLarge {
+        if self.items.is_empty() || self.kept != CaseKeeping::Kept {
             return None;
         }
         let mut place = json!({});

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use optimist_diagnose::input::Input;
-use optimist_sessions::StorageArea;
+use optimist_sessions::{StorageArea, StorageEffect};
 use optimist_simulation::HistoryTree;
 
 use super::{
-    BringProblem, CASE, CASE_DRAFT, CASE_PLACE, ChangeRun, DiagnoseMsg, DiagnoseState, InputItem,
-    TablePart, TableRequest,
+    BringProblem, CASE, CASE_DRAFT, CASE_PLACE, CaseKeeping, ChangeRun, DiagnoseMsg, DiagnoseState,
+    InputItem, TablePart, TableRequest,
 };
 use crate::State;
 use crate::address::Page;
@@ -404,8 +404,26 @@ impl State {
 
     /// Keeps the case in the tab, for after a reload.
     fn keep_case(&mut self, fx: &mut Effects<'_>) {
-        let text = self.case().kept_text();
-        fx.write(StorageArea::Tab, CASE, text);
+        match self.case().kept_text() {
+            Some(value) => fx.keep([StorageEffect::Write {
+                place: StorageArea::Tab,
+                key: CASE.to_owned(),
+                value,
+            }]),
+            None => fx.write(StorageArea::Tab, CASE, None),
+        }
         self.keep_place(fx);
+    }
+
+    /// Says that the browser does not keep the case. Returns whether the refused value is the case.
+    pub(crate) fn case_refused(&mut self, effect: &StorageEffect) -> bool {
+        let StorageEffect::Write { place, key, .. } = effect else {
+            return false;
+        };
+        let is_case = *place == StorageArea::Tab && key == CASE;
+        if is_case {
+            self.case().kept = CaseKeeping::Refused;
+        }
+        is_case
     }
 }

@@ -19,6 +19,8 @@ pub struct Memory {
     pub focused: RefCell<Vec<String>>,
     /// `true` if the storage for all tabs takes nothing.
     pub full: Cell<bool>,
+    /// `true` if the storage of the tab is.
+    pub tab_full: Cell<bool>,
     /// The jobs that run.
     pub jobs: RefCell<JobQueue>,
     /// `true` if jobs can travel to a worker.
@@ -33,6 +35,7 @@ impl Default for Memory {
             addresses: RefCell::default(),
             focused: RefCell::default(),
             full: Cell::default(),
+            tab_full: Cell::default(),
             jobs: RefCell::new(JobQueue::new(report)),
             has_worker: Cell::default(),
             now: Cell::default(),
@@ -98,6 +101,7 @@ impl Memory {
         let mut storages = self.storages.borrow_mut();
         let (StorageEffect::Write { place, .. } | StorageEffect::Remove { place, .. }) = effect;
         let storage = match place {
+            StorageArea::Tab if self.tab_full.get() => return false,
             StorageArea::Tab => &mut storages.tab,
             StorageArea::Browser if self.full.get() => return false,
             StorageArea::Browser => &mut storages.browser,
