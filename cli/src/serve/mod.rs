@@ -181,6 +181,16 @@ fn environment() -> Result<Environment, BadInput> {
     Ok(Environment::new(u64::from_le_bytes(seed)).beginning_at(crate::now()))
 }
 
+/// A server whose clock shows the time of this machine, also within the second: what it stores is as old as its
+/// audit log says.
+fn at_present(mut server: ApiServer) -> ApiServer {
+    let known = server.environment().micro_time().micros;
+    let behind = audit::now().micros.saturating_sub(known);
+    let behind = Duration::from_micros(behind);
+    server.environment_mut().advance(behind);
+    server
+}
+
 async fn serve(
     arguments: &ServeArguments,
     server: ApiServer,
@@ -211,7 +221,7 @@ async fn serve(
     let authority = certificate.as_ref().map(Certificate::authority);
     let controllers = controllers::chosen(&arguments.controllers, authority);
     say_ready(arguments, &kubeconfig, page.as_ref());
-    let server = SharedServer::new(server, Clock::Wall);
+    let server = SharedServer::new(at_present(server), Clock::Wall);
     let hosts = arguments.hosts.clone();
     let connections = Connections::new(server.clone(), log, certificate, hosts);
     let connections = connections

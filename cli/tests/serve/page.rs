@@ -260,6 +260,30 @@ fn an_audit_log_has_each_request_and_no_secret() {
     );
 }
 
+#[test]
+fn an_object_is_not_older_than_the_request_that_created_it() {
+    let file = place("audit-times").join("audit.log");
+    let program = Program::start(&["--audit-log", file.to_str().unwrap()]);
+    // In each part of a second, so that the clocks are compared across its beginning.
+    for number in 0..30 {
+        let (code, _) = program.json("POST", MAPS, &map(&format!("m{number}")));
+        assert_eq!(code, 201);
+        std::thread::sleep(std::time::Duration::from_millis(40));
+    }
+    program.signal("TERM");
+    assert_eq!(program.ended().0, Some(0));
+    for line in fs::read_to_string(&file).unwrap().lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        let received = event["requestReceivedTimestamp"].as_str().unwrap();
+        let created = &event["responseObject"]["metadata"]["creationTimestamp"];
+        let created = created.as_str().unwrap();
+        assert!(
+            created.trim_end_matches('Z') >= &received[..19],
+            "{created} before {received}"
+        );
+    }
+}
+
 /// A pod as Go's clients send it.
 fn pod_in_protobuf() -> Vec<u8> {
     let pod = json!({

@@ -90,12 +90,12 @@ pub(super) fn names_made_up(
         return false;
     };
     let parts = [sent.get("metadata"), sent.get("preconditions")];
-    let differs = |member: &&str| {
+    let differs = |member: &&'static str| {
         let said = parts.iter().flatten().map(|part| text(part, member));
         let mut said = said.filter(|said| !said.is_empty());
         said.any(|said| said != object.meta_text(member))
     };
-    matches!(answer, CoreAnswer::Other { .. }) && from.made_up().iter().any(|it| differs(&it))
+    matches!(answer, CoreAnswer::Other { .. }) && from.made_up().iter().any(differs)
 }
 
 /// Returns whether the answer is the object itself, and not what a client may ask for instead: its metadata, or rows
