@@ -23,6 +23,14 @@ pub(crate) fn log(out: &mut CaseDocument, replay: &AuditReplay) {
     let (same, other, not_run) = replay.history.counts();
     out.says(&label::audit_counts(&same, &other, &not_run));
     let log = &replay.log;
+    let others = log
+        .objects()
+        .into_iter()
+        .filter(|(object, writes)| *writes > 0 && !object.is(&replay.history.object));
+    match others.count() {
+        0 => {}
+        others => out.says(&label::audit_others(&others)),
+    }
     if log.cut {
         out.says(&label::audit_cut());
     }

@@ -283,6 +283,17 @@ fn the_markdown_of_an_audit_log_has_every_request_and_the_fight() {
 }
 
 #[test]
+fn a_log_with_writes_to_several_objects_says_that_there_are_others() {
+    let other = AUDIT.replace("\"name\":\"shop\"", "\"name\":\"store\"");
+    let told = |text: &str| {
+        let case = brought(&[text]).state.diagnose;
+        Seen::parse(&case_markdown(&case, false)).says(&label::audit_others(&1))
+    };
+    assert!(!told(AUDIT));
+    assert!(told(&format!("{AUDIT}\n{other}")));
+}
+
+#[test]
 fn who_has_a_fight_is_told_how_to_end_it_and_nobody_else_is() {
     let advice = label::fight_outs(&2);
     let told = |text: &str| {

@@ -354,6 +354,7 @@ crate::catalogue::messages! {
     audit_counts(same, other, open) "The API server of this page ran beside the log: {same} {same|answer|answers} the same, {other} different, {open} not run.";
     audit_restarted() "The server was started again, so a new log begins.";
     audit_live_cut() "The first requests of this log are left out. Only the newest ones are kept.";
+    audit_others(count) "The log has writes to {count} other {count|object|objects} too. This is about the one above.";
     audit_cut() "The log has more requests than this page reads. The rest is left out.";
     audit_skipped(count, first) "{count} {count|line is no event|lines are no events}. The first: {first}";
     audit_schemaless() "The definition of this kind is not here, so its fields are merged without a schema.";

@@ -192,7 +192,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "between_anyone", "between_now", "impossible", "no_fields", "pair_of_case_says", "pair_of_play_says",
         "live_no_answer", "live_unknown_kind", "live_writes_to", "log_branch_title", "log_left", "log_left_live", "log_not_here",
         "live_none", "versions_branch_title", "versions_left",
-        "audit_cancelled", "audit_live_cut", "audit_more", "audit_reading", "audit_replaying", "audit_restarted",
+        "audit_cancelled", "audit_others", "audit_live_cut", "audit_more", "audit_reading", "audit_replaying", "audit_restarted",
         "back_to_session_title", "body_as_it_stands", "cancelled", "challenge_too_many", "copied",
         "new_session_title", "offered_case",
         "diagnose_announce", "diagnose_bring_hint", "diagnose_not_kept", "diagnose_refused", "diagnose_private",
