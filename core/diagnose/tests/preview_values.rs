@@ -162,3 +162,46 @@ fn manifests_of_the_last_release_that_were_brought_are_not_said_to_be_missing() 
     };
     assert!(!is_assumed(new));
 }
+
+#[test]
+fn helm_does_not_write_what_it_created_from_another_manifest() {
+    let twice = vec![settings("a"), settings("a")];
+    let mut own = live(settings("own"), 701);
+    own["metadata"]["labels"] = json!({"app.kubernetes.io/managed-by": "Helm"});
+    own["metadata"]["annotations"] =
+        json!({"meta.helm.sh/release-name": "shop", "meta.helm.sh/release-namespace": "shop"});
+    let found = |preset: Preset, live: Vec<Value>| {
+        let mut next = twice.clone();
+        next.extend(live.iter().map(|_| settings("own")));
+        let rows = preview(preset, live, next).rows.into_iter();
+        let rows = rows.filter(|row| row.object.name == "a");
+        rows.map(|row| (row.outcome, row.message))
+            .collect::<Vec<_>>()
+    };
+    let refused = |message: &str| (PreviewOutcome::Refused, message.to_owned());
+    let created = (PreviewOutcome::Created, String::new());
+    let exists = refused("configmaps \"a\" already exists");
+    for (preset, live, why) in [
+        (Preset::Helm4, Vec::new(), &exists),
+        (Preset::Helm3, Vec::new(), &exists),
+        (
+            Preset::Helm4,
+            vec![own.clone()],
+            &refused("original object ConfigMap with the name \"a\" not found"),
+        ),
+        (
+            Preset::Helm3,
+            vec![own],
+            &refused("no ConfigMap with the name \"a\" found"),
+        ),
+    ] {
+        assert_eq!(found(preset, live), [why.clone(), created.clone()]);
+    }
+    // kubectl goes on and changes what it created.
+    let outcomes: Vec<_> = found(Preset::KubectlApply, Vec::new());
+    assert!(
+        outcomes
+            .iter()
+            .all(|(outcome, _)| *outcome != PreviewOutcome::Refused)
+    );
+}

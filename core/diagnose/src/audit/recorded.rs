@@ -282,7 +282,7 @@ impl RecordedHistory {
             if last != Some(object.resource_version()) {
                 versions.push(ObservedVersion {
                     event: None,
-                    object: told(object, step.known_after),
+                    object: without_made_up(object, step.known_after),
                 });
             }
             last = Some(object.resource_version());
@@ -445,7 +445,7 @@ impl RecordedHistory {
 }
 
 /// An object without what the core made up.
-fn told(object: &Arc<Value>, known: KnownObject) -> Arc<Value> {
+fn without_made_up(object: &Arc<Value>, known: KnownObject) -> Arc<Value> {
     let mut object = Arc::clone(object);
     for member in known.made_up() {
         Arc::make_mut(&mut object).metadata_mut().remove(*member);

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use optimist_apiserver::object::{GroupVersion, text};
+use optimist_apiserver::server::Resource;
+use optimist_client::Preset;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -276,6 +278,31 @@ impl PreviewRow {
             "Cannot create resource that already exists: resource \"{name}\" already exists"
         );
         Self::refused_by_tool(object, message)
+    }
+
+    /// A row of an object that Helm has just created from a manifest before this one. An upgrade looks for it in the last
+    /// release (`helm.sh/helm/v4/pkg/kube/client.go update`, v4.2; `Update`, v3.21), an install creates it once more.
+    pub(super) fn created_twice(
+        object: PreviewObject,
+        resource: &Resource,
+        (preset, upgrades): (Preset, bool),
+    ) -> Self {
+        let (kind, name) = (&object.kind, &object.name);
+        let (code, message) = match preset {
+            _ if !upgrades => {
+                let message = format!("{} {name:?} already exists", resource.group_resource());
+                (409, message)
+            }
+            Preset::Helm3 => (200, format!("no {kind} with the name {name:?} found")),
+            _ => (
+                200,
+                format!("original object {kind} with the name {name:?} not found"),
+            ),
+        };
+        Self {
+            code: Some(code),
+            ..Self::refused_by_tool(object, message)
+        }
     }
 
     /// A row of an object that a tool refuses by itself, in its own words.

@@ -344,7 +344,12 @@ impl PreviewRun {
             let why = "Argo CD replaces this object (Replace=true). That is not run here.";
             return Some(PreviewRow::not_run(object, why.to_owned()));
         }
-        if options.replace || is_unnamed(manifest) {
+        let is_named = !is_unnamed(manifest);
+        if preset.is_helm() && is_named && self.is_created_before(at) {
+            let by = (preset, release == Some(true));
+            return Some(PreviewRow::created_twice(object, resource, by));
+        }
+        if options.replace || !is_named {
             let treatment = Treatment::read(preset, manifest, release);
             let on = (&mut self.cluster.server, resource);
             let mut row = treatment.row(object, manifest, preset, on);
@@ -359,6 +364,12 @@ impl PreviewRun {
         }
         let (stored, release) = self.outside_of_release(key)?;
         Some(release::not_of_release(object, stored, &release))
+    }
+
+    /// Returns whether an earlier manifest created the object of this one.
+    fn is_created_before(&self, at: usize) -> bool {
+        let key = &self.written.order[at];
+        self.cluster.object(key).is_none() && self.written.order[..at].contains(key)
     }
 
     /// Returns whether Terraform would have to create an object that exists: its state does not have the object.

@@ -106,7 +106,7 @@ crate::catalogue::messages! {
     assumed_crds() "the definition is in crds/ of the chart; Helm refuses the whole release if it is a template";
     assumed_confirmed() "the deletion is confirmed; Argo CD waits for that, because the object has Prune=confirm";
     assumed_version_from_source() "the source of the API server says that each write makes a new version; no recording of a server shows it";
-    assumed_server_side() "Helm applies server-side";
+    assumed_server_side() "Helm applies server-side, as with --server-side=true; without this option, an upgrade applies as the last release was applied";
     assumed_others_accepted() "the objects that could not be run here are not refused; if one is, the tool does not delete this object";
     assumed_tracking() "the tool adds labels or annotations that are not known here";
 }

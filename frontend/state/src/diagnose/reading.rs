@@ -374,7 +374,7 @@ impl PartialHistory {
         let lanes = RecordedLanes::of_versions(versions, &found);
         let managers = manager_names(&lanes, versions.iter().map(|it| &*it.object));
         let rows = found.iter().map(|(row, _)| *row).collect();
-        let fought = self.fought.unwrap_or_else(|| Fought::new(&found));
+        let fought = self.fought.unwrap_or_else(|| Fought::new(&found, versions));
         let entries = |it: &ObservedVersion| it.object.pointer("/metadata/managedFields").is_some();
         let owned = versions.iter().any(entries);
         let versions = versions.iter().map(|it| it.object.resource_version());
