@@ -5,7 +5,7 @@ use std::rc::Rc;
 use optimist_apiserver::apply::{Manager, Managers, field_set};
 use optimist_apiserver::object::Metadata;
 use optimist_diagnose::case::{
-    Case, InstallProgress, Installed, NotInstalled, ObjectId, PartialInstall,
+    Case, InstallProgress, Installed, NotInstalled, Note, ObjectId, PartialInstall,
 };
 use optimist_diagnose::fight_remedy::RemedyRun;
 use optimist_diagnose::lanes::RecordedLanes;
@@ -122,7 +122,11 @@ impl PartialReading {
             },
             ReadingPart::Install(begun) => match begun.advance() {
                 Ok(InstallProgress::More(more)) => ReadingPart::Install(more),
-                Ok(InstallProgress::Done(installed)) => {
+                Ok(InstallProgress::Done(mut installed)) => {
+                    if self.is_audited {
+                        // It has one in the cluster, and the log does not say it.
+                        installed.notes.retain(|note| *note != Note::UidMadeUp);
+                    }
                     ReadingPart::Follow(installed, InstalledPart::Mask)
                 }
                 Err(why) => return Ok(self.finish(Err(why), None)),
