@@ -13,7 +13,7 @@ use optimist_checker::{
 use optimist_client::{
     Editor, EditorPlan, IntendedChange, Intent, OnConflict, WorkingCopy, Write, WriteMethod,
 };
-use optimist_ledger::{Ledger, ObjectRef, UpdateTracker, Verdict};
+use optimist_ledger::{Ledger, ObjectRef, RefusalKind, UpdateTracker, Verdict};
 use optimist_system::{Event, Faults, System};
 use serde_json::{Value, json};
 
@@ -350,11 +350,18 @@ fn process_of(event: Event) -> u8 {
 }
 
 fn verdict(system: &System, object: &ObjectRef) -> Verdict {
+    outcome(system, object).0
+}
+
+/// The verdict, and the kind of the refusal if it is one.
+fn outcome(system: &System, object: &ObjectRef) -> (Verdict, Option<RefusalKind>) {
     let stored = system.server().store().get(object.key());
     let ledger = system.ledger();
     let updates = ledger.updates(object.key()).cloned().unwrap_or_default();
     let stored = stored.map(|(_, object)| &**object);
-    updates.verdict(stored, &object.resource().root)
+    let verdict = updates.verdict(stored, &object.resource().root);
+    let refusal = updates.refusal().filter(|_| verdict == Verdict::Refused);
+    (verdict, refusal)
 }
 
 /// The number of steps of a shortest order that ends differently in two systems, by walking through
@@ -362,7 +369,7 @@ fn verdict(system: &System, object: &ObjectRef) -> Verdict {
 fn walk_both(one: &System, two: &System, object: &ObjectRef) -> Option<usize> {
     let (of_one, of_two) = (one.enabled(), two.enabled());
     if of_one.is_empty() && of_two.is_empty() {
-        return (verdict(one, object) != verdict(two, object)).then_some(0);
+        return (outcome(one, object) != outcome(two, object)).then_some(0);
     }
     let mut events = of_one.clone();
     events.extend(of_two.iter().filter(|event| !of_one.contains(event)));

@@ -5,7 +5,9 @@ use std::collections::hash_map::Entry;
 
 use crate::fast_hash::FastMap;
 
-use super::{HistorySearch, SearchStatus, StateId, TransitionId};
+use optimist_ledger::Verdict;
+
+use super::{HistorySearch, SearchStatus, StateId, StateView, TransitionId};
 
 /// A step of an order that is performed in two searches. A process that is done in one of them goes
 /// on alone in the other.
@@ -20,9 +22,9 @@ pub struct JointStep {
 /// The result of a comparison of two searches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// A shortest order of steps whose ends have different verdicts.
+    /// A shortest order of steps whose ends have different verdicts, or refusals of different kinds.
     Differs(Vec<JointStep>),
-    /// Each order has the same verdict in both.
+    /// Each order has the same verdict in both, and the same kind of refusal.
     Same,
     /// No difference so far, and not every order was compared.
     Unknown,
@@ -70,9 +72,14 @@ impl HistorySearch {
     }
 
     fn end_differently(&self, other: &Self, (first, second): (StateId, StateId)) -> bool {
+        let outcome = |end: &StateView<'_>| {
+            let verdict = end.verdict();
+            let refusal = end.refusal().filter(|_| verdict == Verdict::Refused);
+            (verdict, refusal)
+        };
         let ends = self.view(first).zip(other.view(second));
         ends.is_some_and(|(first, second)| {
-            first.is_end() && second.is_end() && first.verdict() != second.verdict()
+            first.is_end() && second.is_end() && outcome(&first) != outcome(&second)
         })
     }
 

@@ -155,7 +155,7 @@ pub const ANSWERS: &[(&str, ConditionOf<Ways>)] = &[
 
 /// Two ways of writing, of which every order was played.
 pub struct Compared {
-    /// The number of steps of the shortest order that ends differently, by lost updates and refusals.
+    /// The number of steps of the shortest order that ends differently, by lost updates and kinds of refusals.
     shortest: Option<u64>,
     /// `true` if only some pairs of states were compared.
     stopped: bool,
@@ -186,7 +186,9 @@ pub fn compared(hearing: &mut Hearing) -> Option<()> {
             search.run();
             let paths = orders(&search, 24)?.into_iter().map(|path| {
                 let actors = path.iter().map(|id| search.edges()[*id].actor);
-                let ends = outcome(&replayed(&search, &path, path.len(), start.clone()));
+                let tree = replayed(&search, &path, path.len(), start.clone());
+                let (lost, _) = outcome(&tree);
+                let ends = (lost, kind_of_refusal(&tree).filter(|_| !lost));
                 (actors.collect::<Vec<_>>(), ends)
             });
             let paths: BTreeMap<_, _> = paths.collect();
@@ -194,7 +196,7 @@ pub fn compared(hearing: &mut Hearing) -> Option<()> {
         }
         for (i, (way, search, paths)) in played.iter().enumerate() {
             for (other, second, others) in &played[..i] {
-                let differs = |(actors, ends): &(&Vec<usize>, &(bool, bool))| {
+                let differs = |(actors, ends): &(&Vec<usize>, &(bool, Option<u8>))| {
                     others.get(*actors).is_some_and(|other| other != *ends)
                 };
                 let lengths = paths
@@ -444,17 +446,24 @@ fn outcome(tree: &HistoryTree) -> (bool, bool) {
         then.object = tree.world().subject().clone();
         then.judge().gone().iter().any(|gone| !gone.shown)
     });
-    let refused = ActorId::ALL.into_iter().any(|who| {
+    (lost, kind_of_refusal(tree).is_some())
+}
+
+/// The kind of the refusals that are somebody's last answer: a conflict comes first, then what is gone.
+fn kind_of_refusal(tree: &HistoryTree) -> Option<u8> {
+    let moment = Moment::current(tree, ActorId::B);
+    let last_code = |who: ActorId| {
         let mut steps = moment.so_far.iter().rev();
-        let last = steps.find(|it| actor_of(&it.step.operation) == Some(who));
-        last.is_some_and(|it| {
-            it.step
-                .exchange
-                .as_ref()
-                .is_some_and(|sent| sent.code >= 400)
-        })
+        let last = steps.find(|it| actor_of(&it.step.operation) == Some(who))?;
+        Some(last.step.exchange.as_ref()?.code)
+    };
+    let codes = ActorId::ALL.into_iter().filter_map(last_code);
+    let kinds = codes.filter(|code| *code >= 400).map(|code| match code {
+        409 => 0,
+        404 | 410 => 1,
+        _ => 2,
     });
-    (lost, refused)
+    kinds.min()
 }
 
 /// Counts the orders of a random scenario, and hears what is said of them.
