@@ -200,10 +200,10 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
         ControllerEvent::Woken { .. } => Caption::new(en::did_wake(), []),
         ControllerEvent::Worker(report) => worked(report, world, *operation),
     };
+    // The worst first: a narrow page has room for one sentence.
     let broken = world.broken_properties();
-    caption
-        .text
-        .extend(broken.iter().map(crate::orders::broken));
+    let broken = broken.iter().map(crate::orders::broken);
+    caption.text.splice(0..0, broken);
     Some(caption)
 }
 

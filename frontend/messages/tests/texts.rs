@@ -2,11 +2,13 @@
 
 use optimist_apiserver::apply::Path;
 use optimist_client::{Declares, Strategy, Subresource, Write};
+use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_messages::{
     Caption, ask, ask_brief, caption, fact, headline, load_error, pill, sentence, summary, value,
 };
 use optimist_simulation::{
-    Action, ActorId, HistoryTree, NGINX, Operation, Preconditions, Start, Step, WatchAction, World,
+    Action, ActorId, ControllerOperation, HistoryTree, NGINX, Operation, Preconditions, Start,
+    Step, WIDGET, WatchAction, World,
 };
 use serde_json::{Value, json};
 
@@ -553,4 +555,22 @@ fn explore_says_of_a_tool_which_requests_it_sends() {
         assert!(flux.contains("APPLY dry run"), "{flux}");
         assert!(!flux.contains("APPLY dry run is accepted"), "{flux}");
     }
+}
+
+#[test]
+fn what_is_broken_of_a_controller_is_said_first() {
+    let start = Start {
+        controller: Some(ReadyProgram::new(ReadyProgramName::Annotator).into()),
+        ..Start::with(WIDGET)
+    };
+    let mut tree = HistoryTree::new(World::from_start(start.into()).unwrap().0);
+    tree.connect_controller().unwrap();
+    // It changes the cached object in place, and so writes nothing.
+    while tree.world().broken_properties().is_empty() {
+        tree.act(Operation::Control(ControllerOperation::Step))
+            .expect("it goes on until it rests");
+    }
+    let text = caption(&tree.explain(B), tree.world()).text;
+    assert!(text[0].starts_with("This is broken: "), "{text:?}");
+    assert!(text.len() > 1, "{text:?}");
 }
