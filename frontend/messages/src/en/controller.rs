@@ -81,7 +81,7 @@ crate::catalogue::messages! {
     orders_up_to(steps) "Each history of up to {steps} {steps|step|steps} was searched.";
     orders_own_hint(kind, name) "Type a rule about {kind} {name}, about the number of objects, or about who comes first. Each order is searched from this step.";
     orders_breaks(steps) "broken: a history of {steps} {steps|step|steps} breaks it";
-    orders_at_most(count, kind) "Never more than {count} {kind}";
+    orders_at_most(count, kind) "Never more than {count} {kind}{count|| objects}";
     orders_owner_lives(kind) "No {kind} is deleted while its owner lives";
     orders_keeps_finalizer(finalizer) "The finalizer {finalizer} is not removed";
     orders_no_edit_lost() "No edit is lost";

@@ -183,7 +183,7 @@ crate::catalogue::messages! {
     search_overwrote(by, verb, owner, edit) "{by}'s {verb} blindly overwrote {owner}'s {edit}";
     search_undid(by, verb, owner, edit) "{by}'s {verb} undid {owner}'s {edit}";
     search_recreated_knowingly(by, verb, owner) "{by}'s {verb} created again what {owner} had deleted, and {by} had read the deletion";
-    search_replaced_retry(by, owner, edit) "replaced: {by}'s retry did not look at {owner}'s {edit}";
+    search_replaced_retry(by, owner, edit) "{by}'s retry did not look at {owner}'s {edit}";
     search_replaced_delete(by, owner, edit) "{by} had read {owner}'s {edit} and deleted the object";
     search_replaced(by, owner, edit) "{by} had read {owner}'s {edit} and replaced it";
     search_refused(actor, how) "{actor} was refused: {how}";
