@@ -38,8 +38,8 @@ pub(super) fn Mixed(props: &MixedProps) -> Html {
 fn choice(props: &MixedProps, (index, actor): (usize, ActorId)) -> Html {
     if let Some(tool) = props.setup.tool().filter(|_| actor == ActorId::C) {
         return html! {
-            <div class={classes!("mixed", super::classes::slug(actor))}>
-                <b>{ actor.letter() }</b>
+            <div class="mixed">
+                <b class={super::classes::slug(actor)}>{ actor.letter() }</b>
                 <span>{ messages::third(tool) }</span>
             </div>
         };
@@ -61,8 +61,8 @@ fn choice(props: &MixedProps, (index, actor): (usize, ActorId)) -> Html {
     });
     let tick = changed(|place, event| place.1 = ticked(&event));
     html! {
-        <div class={classes!("mixed", super::classes::slug(actor))}>
-            <b>{ letter }</b>
+        <div class="mixed">
+            <b class={super::classes::slug(actor)}>{ letter }</b>
             <select aria-label={label::mixed_writes_by(&letter)} onchange={choose}>
                 { for props.ways.iter().enumerate().map(|(i, known)| html! {
                     <option value={i.to_string()} selected={way == i}>{ messages::way(*known) }</option>
