@@ -1,5 +1,7 @@
 //! Diagnose's sentences about the lanes of a recorded history.
 
+use std::ops::Range;
+
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
 use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::text;
@@ -21,6 +23,28 @@ use crate::en;
 
 /// The number of changes that a row names.
 const NAMED: usize = 2;
+
+/// A part of a text, in bytes, with the position of the step that it names.
+pub type NamedStep = (Range<usize>, usize);
+
+/// Returns where a text names these steps first, in the order of the text, and the steps that it does not name. Steps
+/// are named from 1.
+pub fn named_steps(text: &str, rows: &[usize]) -> (Vec<NamedStep>, Vec<usize>) {
+    let (mut named, mut others): (Vec<NamedStep>, Vec<usize>) = (Vec::new(), Vec::new());
+    for &row in rows {
+        let name = en::recorded_link(&(row + 1));
+        let mut places = text.match_indices(&name).map(|(at, _)| at..at + name.len());
+        // `step 1` is no part of `step 12`.
+        let place =
+            places.find(|place| !text[place.end..].starts_with(|c: char| c.is_ascii_digit()));
+        match place.filter(|_| !named.iter().any(|(_, known)| *known == row)) {
+            Some(place) => named.push((place, row)),
+            None => others.push(row),
+        }
+    }
+    named.sort_by_key(|(place, _)| place.start);
+    (named, others)
+}
 
 /// A lane: `helm · 6 writes`. The user is named where two lanes have the same manager.
 pub fn lane(lane: &ClientLane, lanes: &RecordedLanes) -> String {

@@ -5,6 +5,7 @@ use optimist_diagnose::audit::AuditReader;
 use optimist_diagnose::audit::findings::Findings;
 use optimist_diagnose::audit::recorded::RecordedHistory;
 use optimist_messages::diagnose as messages;
+use optimist_messages::lanes::named_steps;
 use serde_json::{Value, json};
 
 /// A line of a log: a request of ctl about one ConfigMap.
@@ -80,5 +81,25 @@ fn a_reaction_to_a_conflict_is_said_with_its_own_step() {
     assert_eq!(
         said(Vec::new()),
         "After the conflict in step 2, ctl wrote no more."
+    );
+}
+
+#[test]
+fn a_step_is_found_where_a_sentence_names_it() {
+    let says = "a set x in step 12. b replaced it in step 1 without reading it.";
+    let named = |rows: &[usize]| {
+        let (named, others) = named_steps(says, rows);
+        let named = named.into_iter();
+        let named: Vec<_> = named
+            .map(|(place, row)| (says[place].to_owned(), row))
+            .collect();
+        (named, others)
+    };
+    let (first, twelfth) = (("step 1".to_owned(), 0), ("step 12".to_owned(), 11));
+    assert_eq!(named(&[0, 11]), (vec![twelfth, first.clone()], vec![]));
+    assert_eq!(
+        named(&[0, 4]),
+        (vec![first], vec![4]),
+        "what it does not name stays"
     );
 }

@@ -212,7 +212,7 @@ fn findings(store: &StateHandle, recorded: &Recorded, replay: &AuditReplay) -> H
     }
 }
 
-/// Findings of one kind, each with links to its steps.
+/// Findings of one kind. The steps that they name are links.
 fn listed(
     sender: &Dispatcher,
     recorded: &Recorded,
@@ -229,12 +229,7 @@ fn listed(
             <h3>{ title.to_owned() }</h3>
             <ul>
                 { for all.iter().take(MAX_LISTED).map(|(says, steps)| html! {
-                    <li>
-                        { visible(says).into_owned() }
-                        { for steps.iter().map(|step| html! {
-                            <>{ " " }{ recorded.link(*step, sender) }</>
-                        }) }
-                    </li>
+                    <li>{ recorded.sentence(says, steps, sender) }</li>
                 }) }
             </ul>
             if more > 0 {

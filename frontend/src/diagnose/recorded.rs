@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use optimist_apiserver::apply::Manager;
+use optimist_client::visible;
 use optimist_diagnose::lanes::{LaneRow, RecordedLanes, VersionFate};
 use optimist_diagnose::observed::FieldChange;
 use optimist_messages::label;
-use optimist_messages::lanes::{RowText, day};
+use optimist_messages::lanes::{self, RowText, day};
 use yew::{Html, html};
 
 use crate::state::{
@@ -144,6 +145,28 @@ impl Recorded {
             >
                 { label::recorded_link(&(row + 1)) }
             </button>
+        }
+    }
+
+    /// A sentence. The names of these steps in it select them; what it does not name follows it.
+    pub(super) fn sentence(&self, says: &str, rows: &[usize], sender: &Dispatcher) -> Html {
+        let says = visible(says);
+        let mut at = 0;
+        let (named, others) = lanes::named_steps(&says, rows);
+        let parts = named.into_iter().map(|(place, row)| {
+            let before = says[at..place.start].to_owned();
+            at = place.end;
+            html! { <>{ before }{ self.link(row, sender) }</> }
+        });
+        let parts: Html = parts.collect();
+        html! {
+            <>
+                { parts }
+                { says[at..].to_owned() }
+                { for others.into_iter().map(|row| html! {
+                    <>{ " " }{ self.link(row, sender) }</>
+                }) }
+            </>
         }
     }
 }

@@ -168,19 +168,12 @@ fn stands_out(store: &StateHandle, replay: &AuditReplay, history: &Recorded, at:
                 let other = if one.lost == at { one.written } else { one.lost };
                 let says = messages::lost_update(one, &who(one.written), &who(one.lost));
                 html! {
-                    <p class="lost">
-                        { visible(&says).into_owned() }{ " " }{ history.link(other, &sender) }
-                    </p>
+                    <p class="lost">{ history.sentence(&says, &[other], &sender) }</p>
                 }
             }) }
             { for conflicts.map(|one| {
                 let says = messages::recorded_conflict(one, &who(one.step));
-                html! {
-                    <p>
-                        { visible(&says).into_owned() }{ " " }
-                        { for one.next.map(|next| history.link(next, &sender)) }
-                    </p>
-                }
+                html! { <p>{ history.sentence(&says, one.next.as_slice(), &sender) }</p> }
             }) }
         </>
     }
