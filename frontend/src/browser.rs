@@ -88,7 +88,9 @@ pub(crate) fn address() -> String {
 /// Returns a value that the release wrote into `<meta name="optimist-…">`.
 pub(crate) fn about(name: &str) -> Option<String> {
     let meta = format!("meta[name=optimist-{name}]");
-    let meta = document()?.query_selector(&meta).ok()??;
+    // Not in the whole document: a case has thousands of elements, and the dialog to share it asks each time.
+    let head = document()?.query_selector("head").ok()??;
+    let meta = head.query_selector(&meta).ok()??;
     Reflect::get(&meta, &"content".into()).ok()?.as_string()
 }
 
