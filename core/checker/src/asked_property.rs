@@ -3,6 +3,7 @@
 
 use http::Method;
 use optimist_apiserver::server::ApiServer;
+use optimist_client::Procedure;
 use optimist_ledger::ObjectRef;
 use optimist_system::{ControllerEvent, Event, Performed, System};
 
@@ -162,6 +163,10 @@ impl StepOfProcess {
         let Some(answered) = &performed.answered else {
             return step;
         };
+        let procedure = process.and_then(|process| before.procedure(process));
+        if procedure.is_some_and(Procedure::dry_runs_next) {
+            return step;
+        }
         let (method, target) = (answered.request.method(), answered.target());
         let sent_name = match *method == Method::POST {
             true => optimist_apiserver::object::Metadata::name(&**answered.sent()),

@@ -22,7 +22,7 @@ use optimist_ledger::Acknowledged;
 use crate::fast_hash::{FastMap, Mixer};
 use digest::Digester;
 use given::Given;
-use optimist_client::{Editor, Procedure};
+use optimist_client::{Editor, Procedure, ProcedurePart};
 use optimist_controller::program::{Run, Variable};
 use optimist_controller::{Cache, Client, Controller};
 use optimist_system::{Faults, Process, ProcessId, System};
@@ -188,13 +188,10 @@ impl Digests {
         let number = server.place().map(|place| (process.address(), place));
         match process {
             Process::Idle => {}
-            Process::Procedure(procedure) => self.part(number, process, |digests| {
-                match &**procedure {
-                    Procedure::Editor(editor) => digests.editor(editor),
-                    // All of its state: two that differ in a version only are two states.
-                    other => digests.plain(other),
-                }
-            }),
+            Process::Procedure(procedure) => {
+                let itself = number.map(|(address, _)| (address, u64::MAX));
+                self.part(itself, process, |digests| digests.procedure(procedure));
+            }
             Process::Controller(controller) => {
                 let itself = number.map(|(address, _)| (address, u64::MAX));
                 self.part(itself, process, |digests| digests.controller(controller));
@@ -226,6 +223,19 @@ impl Digests {
             (Arc::clone(object), digest)
         });
         self.words.extend_from_slice(&known.1);
+    }
+
+    fn procedure(&mut self, procedure: &Procedure) {
+        for part in procedure.parts() {
+            match part {
+                ProcedurePart::Plain(hash) => self.plain(hash),
+                ProcedurePart::Object(object) => {
+                    let digest = Digester::object(object, &self.given, &mut self.texts);
+                    self.words.extend_from_slice(&digest);
+                }
+                ProcedurePart::Editor(editor) => self.editor(editor),
+            }
+        }
     }
 
     fn editor(&mut self, editor: &Editor) {

@@ -76,6 +76,7 @@ pub use preset::Preset;
 pub use procedure::{Lost, Next, Procedure, Reply};
 pub use procedures::agent::{Agent, SingleRequest};
 pub use procedures::editor::{Editor, EditorPlan, NextRequest};
+pub use procedures::part::ProcedurePart;
 pub use procedures::read_change::ReadChange;
 pub use procedures::tool::{Tool, ToolPlan};
 pub use procedures::tracking;

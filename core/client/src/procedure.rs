@@ -13,7 +13,10 @@ use optimist_apiserver::server::Release;
 
 use super::answered::received;
 use super::conflict::is_conflict_status;
-use super::{AnsweredRequest, Edit, Editor, NextRequest, ObjectRef, SingleRequest, Tool};
+use super::procedures::part::Parts;
+use super::{
+    AnsweredRequest, Edit, Editor, NextRequest, ObjectRef, ProcedurePart, SingleRequest, Tool,
+};
 
 /// The next step of a process.
 #[derive(Clone, Debug)]
@@ -136,6 +139,21 @@ impl Procedure {
             Self::Tool(tool) => tool.object(),
             Self::Single(single) => single.object(),
         }
+    }
+
+    /// The parts that decide all its further steps. Two processes of the same plan with the same parts do the
+    /// same from here on.
+    pub fn parts(&self) -> Vec<ProcedurePart<'_>> {
+        let mut parts = Parts::default();
+        parts.plain(self.is_done());
+        if !self.is_done() {
+            match self {
+                Self::Editor(editor) => parts.editor(editor),
+                Self::Tool(tool) => tool.add_parts(&mut parts),
+                Self::Single(single) => single.add_parts(&mut parts),
+            }
+        }
+        parts.0
     }
 
     /// Sends nothing more, because its next request cannot be made.

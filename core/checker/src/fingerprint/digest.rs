@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use serde_json::Value;
 
 use optimist_apiserver::apply::{Path, PathElement};
-use optimist_apiserver::object::Metadata;
+use optimist_apiserver::object::{Metadata, text};
 
 use super::given::Given;
 use super::ranks::Texts;
@@ -78,8 +78,27 @@ impl<'a> Digester<'a> {
         let generated = !object.meta_text("generateName").is_empty();
         digest.generated_name = generated.then(|| object.name());
         digest.generation = object.generation();
-        digest.value(DigestPlace::Object, "", object);
+        match object {
+            Value::Array(operations) => digest.json_patch(operations),
+            _ => digest.value(DigestPlace::Object, "", object),
+        }
         digest.finish()
+    }
+
+    /// The operations of a JSON patch (RFC 6902), whose values are where their paths say.
+    fn json_patch(&mut self, operations: &'a [Value]) {
+        operations.len().hash(&mut self.hasher);
+        for operation in operations {
+            let (path, value) = (text(operation, "path"), operation.get("value"));
+            (text(operation, "op"), path, value.is_some()).hash(&mut self.hasher);
+            let (place, member) = match path.strip_prefix("/metadata/") {
+                Some(member) => (DigestPlace::Metadata, member),
+                None => (DigestPlace::Elsewhere, ""),
+            };
+            value
+                .into_iter()
+                .for_each(|value| self.value(place, member, value));
+        }
     }
 
     /// The words of a field of an object, apart from it.

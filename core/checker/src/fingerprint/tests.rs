@@ -116,30 +116,72 @@ fn what_a_user_wrote_counts_as_it_is_whatever_it_looks_like() {
     }
 }
 
-/// A system of two tools that write values of the ConfigMap.
-fn tools(values: [&str; 2]) -> System {
-    let server = server(1, 1001, &["first"]);
+/// A tool that writes a value of the ConfigMap.
+fn tool(server: &ApiServer, preset: Preset, value: &str) -> Procedure {
     let (_, stored) = server
         .store()
         .get("/registry/configmaps/default/a")
         .unwrap();
     let resource = server.resources().by_kind("v1", "ConfigMap").unwrap();
-    let object = ObjectRef::new(resource, stored);
-    let tool = |value: &str| {
-        let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap",
-            "metadata": {"name": "a", "namespace": "default"}, "data": {"value": value}});
-        Procedure::from(Tool::from(ToolPlan {
-            object: object.clone(),
-            way: Way::Client(Preset::KubectlApply, OnOwned::Usual),
-            change: Arc::new(WantedChange::manifest(manifest)),
-            first: None,
-        }))
-    };
-    let tools = values.map(tool);
+    let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "default"}, "data": {"value": value}});
+    Procedure::from(Tool::from(ToolPlan {
+        object: ObjectRef::new(resource, stored),
+        way: Way::Client(preset, OnOwned::Usual),
+        change: Arc::new(WantedChange::manifest(manifest)),
+        first: None,
+    }))
+}
+
+/// A system of two tools that write values of the ConfigMap.
+fn tools(values: [&str; 2]) -> System {
+    let server = server(1, 1001, &["first"]);
+    let tools = values.map(|value| tool(&server, Preset::KubectlApply, value));
     let system = System::new(server, Ledger::default());
     tools
         .into_iter()
         .fold(system, |system, tool| system.with(tool))
+}
+
+/// A tool beside two editors, of whom one changes the value and the other one changes it back, and the
+/// fingerprint after these steps of all.
+fn after_tool(server: ApiServer, preset: Preset, steps: &[Event]) -> u128 {
+    let tool = tool(&server, preset, "mine");
+    let start = System::new(server, Ledger::default())
+        .with_run(editor("other"), "default/a")
+        .with_run(editor("first"), "default/a")
+        .with(tool);
+    let mut state = start.clone();
+    for step in steps {
+        state.perform(*step).unwrap();
+    }
+    Digests::for_search(&start).fingerprint(&state)
+}
+
+#[test]
+fn whether_a_tool_has_the_stored_version_counts_and_the_numbers_of_versions_do_not() {
+    use Event::{Request, Step};
+    let [change, change_back] = [0, 1].map(|editor| [Step(editor); 2]);
+    for preset in Preset::ALL.into_iter().chain(Preset::OF_MANIFESTS) {
+        if matches!(
+            preset,
+            Preset::KubectlScale | Preset::Autoscaler | Preset::KubectlLabel
+        ) {
+            continue;
+        }
+        let read = [Request(2)];
+        let fresh = [&change[..], &change_back, &read].concat();
+        let stale = [&read[..], &change, &change_back].concat();
+        let of = |seed, first, steps: &[Event]| {
+            after_tool(server(seed, first, &["first"]), preset, steps)
+        };
+        let sends_version = matches!(preset, Preset::KubectlReplace | Preset::Update);
+        if sends_version || preset == Preset::CreateOrUpdate {
+            assert_ne!(of(1, 1001, &fresh), of(1, 1001, &stale), "{preset:?}");
+        }
+        assert_eq!(of(1, 1001, &fresh), of(2, 5, &fresh), "{preset:?}");
+        assert_eq!(of(1, 1001, &stale), of(2, 5, &stale), "{preset:?}");
+    }
 }
 
 #[test]

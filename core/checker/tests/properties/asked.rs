@@ -8,7 +8,10 @@ use optimist_checker::{
     AnyCondition, HistoryProperty, HistoryViolation, ObjectCondition, Occurrence, PropertySearch,
     PropertySearchStatus, Question, Settling, StoredObjects,
 };
-use optimist_client::{Editor, EditorPlan, IntendedChange, Intent, WorkingCopy, Write};
+use optimist_client::{
+    Editor, EditorPlan, IntendedChange, Intent, OnOwned, Preset, Procedure, Tool, ToolPlan,
+    WantedChange, Way, WorkingCopy, Write,
+};
 use optimist_controller::Source;
 use optimist_controller::program::{
     ChildMaker, ControllerOptions, FinalizerKeeper, StatusWriter, Variable,
@@ -109,6 +112,8 @@ fn step(event: Event, before: &System, after: &System, performed: &Performed, to
     let code = |it: &optimist_client::AnsweredRequest| it.response.status().as_u16();
     let (gets, writes) = match about {
         Some(it) if it.request.method() == "GET" => (code(it) == 200, None),
+        // Flux asks first what its apply would do.
+        Some(it) if it.target().contains("dryRun=All") => (false, None),
         Some(it) => (false, Some(code(it) < 400)),
         None => (false, None),
     };
@@ -287,7 +292,21 @@ fn sets(field: &str, value: Value) -> Editor {
     })
 }
 
-/// Small systems: a controller and an editor.
+/// A tool that reads the widget and writes it by a manifest, with another size and an annotation.
+fn writes_manifest(preset: Preset) -> Procedure {
+    let manifest = json!({"apiVersion": "demo.example.com/v1", "kind": "Widget",
+        "metadata": {"name": "web", "namespace": "default", "annotations": {"by": "tool"}},
+        "spec": {"size": 2}});
+    let plan = ToolPlan {
+        object: about(),
+        way: Way::Client(preset, OnOwned::Usual),
+        change: Arc::new(WantedChange::manifest(manifest)),
+        first: None,
+    };
+    Tool::from(plan).into()
+}
+
+/// Small systems: a controller, and an editor or a tool.
 fn scenarios() -> Vec<System> {
     let maker = ChildMaker {
         parent: widget(),
@@ -305,11 +324,13 @@ fn scenarios() -> Vec<System> {
         lock: false,
     };
     let kept = json!(["example.com/backup"]);
-    let all = [
+    let mut all = vec![
         system(keeper.program()).with(sets("/metadata/finalizers", kept)),
         system(maker.program()).with(sets("/spec/size", json!(2))),
     ];
-    all.map(System::with_ledger).into()
+    let tools = [Preset::KubectlReplace, Preset::Flux];
+    all.extend(tools.map(|preset| system(keeper.program()).with(writes_manifest(preset))));
+    all.into_iter().map(System::with_ledger).collect()
 }
 
 fn conditions() -> Vec<Condition> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::Request;
 use serde_json::Value;
 
+use super::part::Parts;
 use crate::{Call, Next, ObjectRef, Patch, Preconditions, Reply, Sender};
 
 /// The sender of the requests about an object, and the options that each of its writes has.
@@ -164,5 +165,10 @@ impl SingleRequest {
 
     pub(crate) fn answered(&mut self, _: &Reply) {
         self.call = None;
+    }
+
+    pub(crate) fn add_parts<'a>(&'a self, parts: &mut Parts<'a>) {
+        parts.plain((&self.agent, self.call.is_some()));
+        self.call.iter().for_each(|call| parts.call(call));
     }
 }

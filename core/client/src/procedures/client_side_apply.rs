@@ -1,6 +1,7 @@
 //! `kubectl apply`, also where Argo CD runs it: a patch by the manifest, the one that was applied
 //! last, and the object.
 
+use std::mem::discriminant;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use serde_json::Value;
 
 use super::agent::Agent;
 use super::deletion::Deletion;
+use super::part::Parts;
 use super::upgrade::Progress;
 use crate::{Next, Reply, Write, last_applied, three_way_patch};
 
@@ -141,6 +143,21 @@ impl ClientSideApply {
             ClientSideApplyStage::Sleeping => self.stage = ClientSideApplyStage::Reading,
             ClientSideApplyStage::Deleting(deletion) => deletion.wake(),
             _ => {}
+        }
+    }
+
+    pub(super) fn add_parts<'a>(&'a self, parts: &mut Parts<'a>) {
+        parts.plain((&self.agent, &self.write, self.retries, self.force));
+        parts.object(&self.manifest);
+        parts.object(&self.live);
+        parts.plain(discriminant(&self.stage));
+        match &self.stage {
+            ClientSideApplyStage::Patching(patch) => parts.object(patch),
+            ClientSideApplyStage::Deleting(deletion) => parts.plain(deletion),
+            ClientSideApplyStage::Creating { old } => parts.plain(old),
+            ClientSideApplyStage::Sleeping
+            | ClientSideApplyStage::Reading
+            | ClientSideApplyStage::Done => {}
         }
     }
 

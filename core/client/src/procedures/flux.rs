@@ -1,5 +1,6 @@
 //! Flux's kustomize-controller.
 
+use std::mem::discriminant;
 use std::sync::Arc;
 
 use optimist_apiserver::apply::{LAST_APPLIED, from_fields_v1, to_fields_v1};
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::deletion::Deletion;
+use super::part::Parts;
 use super::upgrade::Progress;
 use crate::{Next, Patch, Reply};
 
@@ -119,6 +121,17 @@ impl Flux {
     pub(super) fn wake(&mut self) {
         if let FluxStage::Deleting(deletion) = &mut self.stage {
             deletion.wake();
+        }
+    }
+
+    pub(super) fn add_parts<'a>(&'a self, parts: &mut Parts<'a>) {
+        parts.plain((&self.agent, discriminant(&self.stage)));
+        parts.object(&self.manifest);
+        parts.object(&self.live);
+        match &self.stage {
+            FluxStage::CleaningUp(patch) => parts.object(patch),
+            FluxStage::Deleting(deletion) => parts.plain(deletion),
+            FluxStage::DryRun | FluxStage::Applying | FluxStage::Done => {}
         }
     }
 

@@ -5,6 +5,7 @@ mod client_side_apply;
 mod deletion;
 pub(crate) mod editor;
 mod flux;
+pub(crate) mod part;
 pub(crate) mod read_change;
 mod server_side_apply;
 mod source;

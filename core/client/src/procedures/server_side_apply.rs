@@ -1,6 +1,7 @@
 //! Tools that apply server-side: their requests before and after, and their treatment of fields in
 //! conflict.
 
+use std::mem::discriminant;
 use std::sync::Arc;
 
 use optimist_apiserver::apply::{LAST_APPLIED, ManagedFieldsOperation, Managers, Set};
@@ -8,6 +9,7 @@ use optimist_apiserver::object::{Metadata, text};
 use serde_json::{Value, json};
 
 use super::agent::Agent;
+use super::part::Parts;
 use super::upgrade::{Progress, Upgrade};
 use crate::{Next, Reply, client_side_managers, manifest_fields};
 
@@ -122,6 +124,20 @@ impl ServerSideApply {
         | ServerSideApplyStage::Migrating(upgrade) = &mut self.stage
         {
             upgrade.wake();
+        }
+    }
+
+    pub(super) fn add_parts<'a>(&'a self, parts: &mut Parts<'a>) {
+        let options = (self.force, self.leaves_out, self.migrates, self.rounds);
+        parts.plain((&self.agent, options, discriminant(&self.stage)));
+        parts.object(&self.body);
+        match &self.stage {
+            ServerSideApplyStage::TakingOver(upgrade)
+            | ServerSideApplyStage::Migrating(upgrade) => upgrade.add_parts(parts),
+            ServerSideApplyStage::KeepingAnnotation(body) => parts.object(body),
+            ServerSideApplyStage::Applying
+            | ServerSideApplyStage::ApplyingAgain
+            | ServerSideApplyStage::Done => {}
         }
     }
 

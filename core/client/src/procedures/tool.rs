@@ -1,5 +1,6 @@
 //! A tool that writes a change: it reads the object, and sends the requests of the real tool.
 
+use std::mem::discriminant;
 use std::sync::Arc;
 
 use http::Method;
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 use super::agent::{Agent, SingleRequest};
 use super::client_side_apply::{ClientSideApply, is_empty};
 use super::flux::Flux;
+use super::part::Parts;
 use super::read_change::ReadChange;
 use super::server_side_apply::ServerSideApply;
 use super::tracking;
@@ -203,6 +205,19 @@ impl Tool {
             Stage::Editing(editor) => editor.plan().write.on_conflict.reads_again(),
             Stage::Patching(_) => true,
             _ => false,
+        }
+    }
+
+    /// The object that it has read decides what follows only as far as its stage has it.
+    pub(crate) fn add_parts<'a>(&'a self, parts: &mut Parts<'a>) {
+        parts.plain((&self.plan, discriminant(&self.stage)));
+        match &self.stage {
+            Stage::Sending(single) => single.add_parts(parts),
+            Stage::Editing(editor) => parts.editor(editor),
+            Stage::Patching(apply) => apply.add_parts(parts),
+            Stage::Applying(apply) => apply.add_parts(parts),
+            Stage::Reconciling(flux) => flux.add_parts(parts),
+            Stage::Reading | Stage::Done | Stage::Unable => {}
         }
     }
 

@@ -1,12 +1,14 @@
 //! From client-side apply to server-side apply: a patch of `managedFields`, made again from the new
 //! object after a conflict.
 
+use std::mem::discriminant;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::agent::Agent;
+use super::part::Parts;
 use crate::{Next, Patch, Reply, upgrade_patch};
 
 /// The number of times that the patch is sent: `maxPatchRetry` in
@@ -99,6 +101,14 @@ impl Upgrade {
                 Progress::More
             }
             None => Progress::Nothing,
+        }
+    }
+
+    pub(super) fn add_parts<'a>(&'a self, parts: &mut Parts<'a>) {
+        parts.plain((&self.agent, &self.from, &self.applier));
+        parts.plain((self.backoff, self.attempts, discriminant(&self.stage)));
+        if let UpgradeStage::Patching(patch) = &self.stage {
+            parts.object(patch);
         }
     }
 
