@@ -36,16 +36,19 @@ pub fn parse_property(text: &str, actors: &[ActorId]) -> Result<WrittenProperty,
 }
 
 /// Parses a property of the search of a controller's orders from a world. It can also count objects, of the kinds that
-/// [`known_kinds`] returns, and ask whether every history comes to rest.
+/// [`known_kinds`] returns, and ask whether every history comes to rest. One more actor can take part than those
+/// that have edits.
 ///
 /// # Errors
 /// The first error, and its place.
 pub fn parse_controller_property(
     text: &str,
     world: &World,
+    one_more: Option<ActorId>,
 ) -> Result<HistoryProperty<AnyCondition>, PropertyError> {
     let kinds = known_kinds(world);
-    let takes_part = |id: &ActorId| USUAL.contains(id) || world.copy(*id).is_edited();
+    let takes_part =
+        |id: &ActorId| USUAL.contains(id) || one_more == Some(*id) || world.copy(*id).is_edited();
     let actors = ActorId::ALL.into_iter().filter(takes_part);
     let actors: Vec<_> = actors.map(|id| (id, id as usize)).collect();
     let scope = PropertyScope {

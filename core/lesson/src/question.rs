@@ -164,7 +164,7 @@ impl ChallengeQuestion {
             })
         });
         let question = ControllerQuestion {
-            editors: editors.collect::<Option<_>>()?,
+            actors: editors.collect::<Option<_>>()?,
             faults: self.faults,
             always: always.collect::<Option<_>>()?,
             at_rest: at_rest.collect::<Option<_>>()?,

@@ -272,7 +272,7 @@ fn with_controller() -> World {
 #[test]
 fn a_property_of_a_controller_counts_objects_and_asks_whether_it_rests() {
     let world = with_controller();
-    let property = |text: &str| parse_controller_property(text, &world).expect(text);
+    let property = |text: &str| parse_controller_property(text, &world, None).expect(text);
     let stored = || StoredObjects::All(world.server(), world.subject());
     for (text, holds) in [
         ("always: {objects: {Widget: 1}}", true),
@@ -308,7 +308,7 @@ fn an_actor_whose_requests_no_search_varies_is_not_known() {
     for text in ["before: [D reads, A writes]", "before: [A writes, F reads]"] {
         for read in [
             parse_property(text, &ActorId::ALL[..3]).err(),
-            parse_controller_property(text, &world).err(),
+            parse_controller_property(text, &world, None).err(),
         ] {
             let kind = read.map(|error| error.kind);
             assert!(
@@ -332,7 +332,10 @@ fn what_tells_no_states_of_a_controller_apart_cannot_be_asked() {
         "always: {same: [metadata.resourceVersion, status.seen]}",
         "always: {same: [spec.size, status.observedGeneration]}",
     ] {
-        assert!(parse_controller_property(text, &world).is_err(), "{text}");
+        assert!(
+            parse_controller_property(text, &world, None).is_err(),
+            "{text}"
+        );
     }
 }
 

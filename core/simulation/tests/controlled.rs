@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use optimist_apiserver::object::Metadata;
 use optimist_checker::{Goal, Safety};
-use optimist_client::{EditorPlan, IntendedChange, OnConflict, Strategy, Write};
+use optimist_client::{IntendedChange, OnConflict, Procedure, Strategy, Write};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName as Name, Switch};
 use optimist_simulation::explore::{
     ControllerQuestion, ControllerReplay, ControllerSearch, ControllerWitness, HistoryProperty,
@@ -22,14 +22,14 @@ mod widget;
 use widget::tree;
 
 /// An editor that reads the widget and sets its size.
-fn resizes(tree: &HistoryTree) -> (ActorId, EditorPlan) {
+fn resizes(tree: &HistoryTree) -> (ActorId, Procedure) {
     let change = IntendedChange::at("/spec/size", Some(json!(2)));
     tree.world().reads_and_changes(ActorId::A, vec![change])
 }
 
 fn one_child(tree: &HistoryTree) -> ControllerQuestion {
     ControllerQuestion {
-        editors: vec![resizes(tree)],
+        actors: vec![resizes(tree)],
         always: vec![Safety::AtMost(1, ReadyProgram::config_map())],
         at_rest: vec![Goal::Count(1, ReadyProgram::config_map())],
         settles: true,
@@ -117,7 +117,7 @@ fn finalizer_pending(tree: &mut HistoryTree) {
 
 fn no_edit_lost(tree: &HistoryTree) -> ControllerQuestion {
     ControllerQuestion {
-        editors: vec![tree.world().pending(ActorId::A).unwrap()],
+        actors: vec![tree.world().pending(ActorId::A).unwrap()],
         always: vec![Safety::NoEditLost],
         ..ControllerQuestion::default()
     }
@@ -135,8 +135,13 @@ fn a_lost_edit_of_an_editor_is_found_and_the_verdict_of_the_witness_agrees() {
     // The keeper can lose the editor's edit, and the editor, who has read before, the keeper's.
     let mut locked = tree(Name::FinalizerKeeper, &[Switch::OptimisticLock]);
     finalizer_pending(&mut locked);
-    let mut question = no_edit_lost(&locked);
-    question.editors[0].1.write.send_resource_version = true;
+    let editor = locked.world_mut().actor_mut(ActorId::A);
+    let write = Write {
+        send_resource_version: true,
+        ..editor.write()
+    };
+    editor.set_write(write);
+    let question = no_edit_lost(&locked);
     assert_eq!(searched(&locked, question).holds(), Some(true));
 }
 
@@ -170,7 +175,7 @@ fn a_search_knows_what_was_done_before_it_began() {
             field => object["spec"][field] = json!(5),
         });
         let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
-        assert!(question.editors.is_empty());
+        assert!(question.actors.is_empty());
         let search = searched(&tree, question);
         let Some(ControllerWitness::Unsafe(0, run)) = search.witness() else {
             panic!("{name:?} {:?}", search.answers())
@@ -192,7 +197,7 @@ fn the_edits_of_all_editors_beside_a_controller_are_ordered_with_its_steps() {
         copy.edit(object);
     }
     let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
-    let editors: Vec<ActorId> = question.editors.iter().map(|(actor, _)| *actor).collect();
+    let editors: Vec<ActorId> = question.actors.iter().map(|(actor, _)| *actor).collect();
     assert_eq!(editors, [ActorId::A, ActorId::D, ActorId::F]);
     let writes = |actor: ActorId| Occurrence::Writes(actor as usize);
     let property = HistoryProperty::Before(writes(ActorId::F), writes(ActorId::D));

@@ -14,7 +14,7 @@ use optimist_controller::program::{ReadyProgramName, Switch};
 use optimist_ledger::{Ledger, UpdateTracker};
 use optimist_simulation::explore::{
     ControllerQuestion, ControllerReplay, ControllerSearch, Scenario, Search, SearchStatus,
-    TransitionId, replayed,
+    ThirdActor, TransitionId, replayed,
 };
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
@@ -238,7 +238,7 @@ fn compare_controlled(seed: u64) -> usize {
     let mut tree = prefix(random, tree, &ActorId::EDITORS);
     let pending = ActorId::EDITORS.into_iter();
     let question = ControllerQuestion {
-        editors: pending.filter_map(|id| tree.world().pending(id)).collect(),
+        actors: pending.filter_map(|id| tree.world().pending(id)).collect(),
         faults: Faults {
             restarts: 1,
             timeouts: 1,
@@ -251,6 +251,14 @@ fn compare_controlled(seed: u64) -> usize {
         always: vec![Safety::NoEditLost],
         ..ControllerQuestion::default()
     };
+    let thirds = [&ThirdActor::EDITORS[..], &ThirdActor::TOOLS].concat();
+    let with_third = match random.below(3) {
+        0 => None,
+        _ => question
+            .clone()
+            .with_third(tree.world(), random.choose(&thirds)),
+    };
+    let question = with_third.unwrap_or(question);
     let search = ControllerSearch::new(tree.world(), question, 1).expect("it has a controller");
     let (mut state, mut replay) = (
         search.start().clone(),

@@ -2,7 +2,7 @@
 //! keeps them.
 
 use optimist_apiserver::object::Metadata;
-use optimist_client::{EditorPlan, IntendedChange, Strategy, Write};
+use optimist_client::{IntendedChange, Procedure, Strategy, Write};
 use optimist_controller::program::{ReadyProgramName as Name, Switch};
 use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, PropertyAnswer};
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, Start, WIDGET, World};
@@ -60,7 +60,7 @@ fn new_owner_and_child(tree: &mut HistoryTree) {
 }
 
 /// An editor that reads the widget, sets a field and sends an Update.
-fn sets(tree: &HistoryTree, field: &str, value: Value) -> (ActorId, EditorPlan) {
+fn sets(tree: &HistoryTree, field: &str, value: Value) -> (ActorId, Procedure) {
     let change = IntendedChange::at(field, Some(value));
     tree.world().reads_and_changes(ActorId::B, vec![change])
 }
@@ -85,7 +85,7 @@ fn holds(name: Name, switches: &[Switch]) -> Option<bool> {
         }
     }
     let mut question = ControllerQuestion::of_ready_program(tree.world()).expect("it fits");
-    question.editors.extend(further);
+    question.actors.extend(further);
     // A restart is the largest part of the states, and needed for no flaw.
     if !matches!(name, Name::ChildMaker) {
         question.faults.restarts = 0;
@@ -159,7 +159,10 @@ fn every_edit_that_is_not_sent_is_asked_of_by_the_way_that_its_editor_writes() {
         let editor = tree.world_mut().actor_mut(ActorId::A);
         editor.set_write(Write::usual(strategy));
         let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
-        assert_eq!(question.editors.len(), 1);
-        assert_eq!(question.editors[0].1.write.strategy, strategy);
+        assert_eq!(question.actors.len(), 1);
+        let Procedure::Editor(editor) = &question.actors[0].1 else {
+            panic!("an editor")
+        };
+        assert_eq!(editor.plan().write.strategy, strategy);
     }
 }

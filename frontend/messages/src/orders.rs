@@ -1,12 +1,14 @@
 //! The search of every order of a controller's steps: its properties, and the result for each.
 
 use optimist_checker::{FieldOf, Goal, Safety};
+use optimist_client::Preset;
 use optimist_lesson::example_controller_properties;
 use optimist_masking::masked;
-use optimist_simulation::explore::{ControllerWitness, PropertyAnswer};
+use optimist_simulation::explore::{ControllerWitness, PropertyAnswer, ThirdActor};
 use optimist_simulation::{BrokenProperty, World};
 
 use crate::en;
+use crate::explore::third;
 
 /// A safety property.
 pub fn safety(property: &Safety) -> String {
@@ -50,19 +52,42 @@ fn field(field: &FieldOf) -> String {
     format!("{} {path}", field.kind.kind)
 }
 
-/// Says what was varied in the orders, and what was not: it names the editors that send their
-/// edits, and those that have none.
-pub fn varied(states: usize, editors: &[&str], without_edit: &[&str], restarts: u8) -> String {
+/// The actors beside a controller, by their names.
+#[derive(Clone, Copy, Debug)]
+pub struct OrderActors<'a> {
+    /// The editors that send their edits.
+    pub editors: &'a [&'a str],
+    /// The editors that have none.
+    pub without_edit: &'a [&'a str],
+    /// One more actor, and what it does.
+    pub third: Option<(&'a str, ThirdActor)>,
+}
+
+/// Says what was varied in the orders, and what was not.
+pub fn varied(states: usize, actors: OrderActors<'_>, restarts: u8) -> String {
     let mut varied = vec![en::orders_varied_steps()];
-    varied.extend(editors.iter().map(|name| en::orders_varied_edit(name)));
+    let editors = actors.editors.iter();
+    varied.extend(editors.map(|name| en::orders_varied_edit(name)));
+    varied.extend(actors.third.map(|(name, does)| varied_third(name, does)));
     if restarts > 0 {
         varied.push(en::orders_varied_restarts(&restarts));
     }
     let mut sentences = vec![en::orders_states(&states), varied.join("; ") + "."];
-    let without = without_edit.iter();
+    let without = actors.without_edit.iter();
     sentences.extend(without.map(|name| en::orders_not_varied_edit(name)));
     sentences.push(en::orders_not_varied());
     sentences.join(" ")
+}
+
+fn varied_third(name: &str, does: ThirdActor) -> String {
+    let said = third(does);
+    match does {
+        ThirdActor::Tool(Preset::KubectlScale | Preset::Autoscaler) => {
+            en::orders_varied_scaling_tool(&name, &said)
+        }
+        ThirdActor::Tool(_) => en::orders_varied_tool(&name, &said),
+        _ => en::orders_varied_third(&name, &said),
+    }
 }
 
 /// Says that not all states were searched, and how far the search came.

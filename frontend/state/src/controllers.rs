@@ -5,6 +5,7 @@ use std::rc::Rc;
 use optimist_code::ProgramLanguage;
 use optimist_controller::program::{ReadyProgram, ReadyProgramName, Switch};
 use optimist_links::Session;
+use optimist_simulation::explore::ThirdActor;
 use optimist_simulation::{
     ActorId, ControllerOperation, ControllerProgram, ControllerStart, HistoryTree, Operation,
     Start, WIDGET, World,
@@ -36,6 +37,8 @@ pub struct ControllerView {
     pub orders: Option<OrdersSearch>,
     /// The property that somebody wrote.
     pub own: OwnProperty,
+    /// An actor that takes part in the search beside those that have edits.
+    pub third: Option<ThirdActor>,
 }
 
 impl Default for ControllerView {
@@ -45,6 +48,7 @@ impl Default for ControllerView {
             part: ControllerPart::Program,
             orders: None,
             own: OwnProperty::default(),
+            third: None,
         }
     }
 }
@@ -80,6 +84,8 @@ pub enum ControllerMsg {
     SearchOrders,
     /// Searches every order from here for a property that somebody wrote; an empty text removes it.
     CheckProperty(String),
+    /// Lets one more actor take part in the search.
+    Third(Option<ThirdActor>),
     /// Ends the search.
     CancelOrders,
     /// Opens the history that breaks a property, by the property's number.
@@ -118,6 +124,7 @@ impl State {
             ControllerMsg::Switch(switch) => return self.turn_switch(switch, fx),
             ControllerMsg::SearchOrders => return self.begin_orders(fx),
             ControllerMsg::CheckProperty(text) => return self.check_property(text, fx),
+            ControllerMsg::Third(third) => return self.choose_third_of_orders(third, fx),
             ControllerMsg::CancelOrders => {
                 self.controller.orders = None;
                 return;
@@ -215,6 +222,7 @@ impl State {
         tree.connect_controller();
         self.archive_shown(true, fx);
         self.controller.own = OwnProperty::default();
+        self.controller.third = None;
         self.view.show_all_controls(fx);
         self.show_controller(tree);
     }

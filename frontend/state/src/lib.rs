@@ -77,7 +77,9 @@ pub use learn::{
     SwitchesRequest,
 };
 pub use manifest::{Loaded, ManifestMsg, ManifestState};
-pub use orders::{OrderProperty, OrdersFinding, OrdersSearch, OwnProperty};
+pub use orders::{
+    OrderProperty, OrdersFinding, OrdersSearch, OwnProperty, thirds_beside_controller,
+};
 pub use persistence::{Persistence, PersistenceMsg, UnreadableData};
 pub use requests::{RequestDraft, RequestMsg, RequestState};
 pub use saved_page::{

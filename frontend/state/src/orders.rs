@@ -1,11 +1,13 @@
-//! The search of every order of a controller's steps and an editor's request, from the current step.
+//! The search of every order of a controller's steps and the requests of other actors, from the current step.
 
 use std::rc::Rc;
 
 use optimist_checker::{Goal, PropertySearchStatus, Safety};
 use optimist_lesson::{PropertyError, parse_controller_property};
 use optimist_links::Session;
-use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, PropertyAnswer};
+use optimist_simulation::explore::{
+    AnyCondition, ControllerQuestion, ControllerSearch, HistoryProperty, PropertyAnswer, ThirdActor,
+};
 use optimist_simulation::{ActorId, HistoryTree, World};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -23,10 +25,7 @@ const MOST_CHARACTERS: usize = 2_000;
 /// A search of every order, of a moment of a session.
 #[derive(Clone, Debug)]
 pub struct OrdersSearch {
-    /// The session at the moment from which it searches.
-    tree: Rc<HistoryTree>,
-    /// The property that somebody wrote; empty: none.
-    property: String,
+    request: OrdersRequest,
     /// The search as a job.
     pub job: JobId,
     /// The result; `None` while the search is running.
@@ -40,17 +39,43 @@ pub struct OrdersRequest {
     tree: Rc<HistoryTree>,
     /// The property that somebody wrote; empty: none.
     property: String,
+    /// One more actor than those that have edits.
+    third: Option<ThirdActor>,
 }
 
 impl OrdersRequest {
-    /// The question of a moment, with the property that somebody wrote if there is one. `None` if nothing can be asked.
-    fn question(world: &World, property: &str) -> Option<ControllerQuestion> {
-        if property.is_empty() {
-            return ControllerQuestion::of_ready_program(world);
-        }
-        let property = parse_controller_property(property, world).ok()?;
-        ControllerQuestion::with_own(world, property)
+    /// The question of its moment, with the property that somebody wrote if there is one. `None` if nothing can be asked.
+    fn question(&self) -> Option<ControllerQuestion> {
+        question(self.tree.world(), &self.property, self.third)
     }
+}
+
+fn question(
+    world: &World,
+    property: &str,
+    third: Option<ThirdActor>,
+) -> Option<ControllerQuestion> {
+    let question = match property {
+        "" => ControllerQuestion::of_ready_program(world),
+        text => {
+            let property = parse_property(text, world, third).ok()?;
+            ControllerQuestion::with_own(world, property)
+        }
+    };
+    match third {
+        Some(third) => question?.with_third(world, third),
+        None => question,
+    }
+}
+
+/// Reads a property. It can name the third actor if there is one.
+fn parse_property(
+    text: &str,
+    world: &World,
+    third: Option<ThirdActor>,
+) -> Result<HistoryProperty<AnyCondition>, PropertyError> {
+    let one_more = third.and_then(|_| world.one_more());
+    parse_controller_property(text, world, one_more)
 }
 
 /// A property that somebody wrote, of every order.
@@ -83,6 +108,8 @@ pub struct OrdersFinding {
     pub explored_steps: Option<usize>,
     /// The editors that send their edits in the orders.
     pub editors: Vec<ActorId>,
+    /// One more actor, and what it does.
+    pub third: Option<(ActorId, ThirdActor)>,
     /// The maximum number of restarts of the controller in an order.
     pub restarts: u8,
     /// Each property, and its answer.
@@ -106,18 +133,19 @@ pub(crate) struct OrdersWork {
     search: Option<ControllerSearch>,
     /// The property that somebody wrote; empty: none.
     property: String,
+    third: Option<ThirdActor>,
     /// The number of states at which it next asks whether it knows enough.
     next_look: usize,
 }
 
 impl OrdersWork {
     pub(crate) fn new(request: OrdersRequest) -> Self {
-        let world = request.tree.world();
-        let question = OrdersRequest::question(world, &request.property);
+        let (world, question) = (request.tree.world(), request.question());
         Self {
-            property: request.property,
             search: question
                 .and_then(|question| ControllerSearch::new(world, question, MOST_STATES)),
+            property: request.property,
+            third: request.third,
             next_look: 100,
         }
     }
@@ -141,6 +169,9 @@ impl OrdersWork {
             return None;
         }
         let question = search.question();
+        let mut editors: Vec<ActorId> = question.actors.iter().map(|(actor, _)| *actor).collect();
+        // It is the last one of them.
+        let third = self.third.and_then(|third| Some((editors.pop()?, third)));
         let safety = question.always.iter().cloned().map(OrderProperty::Safety);
         let settles = question
             .settles
@@ -152,7 +183,8 @@ impl OrdersWork {
         Some(OrdersFinding {
             states: search.states(),
             complete: status == PropertySearchStatus::Done,
-            editors: question.editors.iter().map(|(actor, _)| *actor).collect(),
+            editors,
+            third,
             restarts: question.faults.restarts,
             explored_steps: search.explored_steps(),
             properties: safety.chain(settles).chain(own).zip(answers).collect(),
@@ -171,14 +203,50 @@ impl Work for OrdersWork {
     }
 }
 
+/// What one more actor can do beside the controller of a world.
+pub fn thirds_beside_controller(world: &World) -> Vec<ThirdActor> {
+    let thirds = ThirdActor::all().filter(|third| takes_part(world, *third));
+    thirds.collect()
+}
+
+fn takes_part(world: &World, third: ThirdActor) -> bool {
+    let question = ControllerQuestion::default();
+    world.controller().is_some() && question.with_third(world, third).is_some()
+}
+
 impl State {
     /// Returns whether every order can be searched from here.
     pub fn can_search_orders(&self) -> bool {
-        self.question_from_here().is_some()
+        self.orders_request().question().is_some()
     }
 
-    fn question_from_here(&self) -> Option<ControllerQuestion> {
-        OrdersRequest::question(self.world(), &self.controller.own.text)
+    fn orders_request(&self) -> OrdersRequest {
+        OrdersRequest {
+            tree: Rc::clone(&self.session.tree),
+            property: self.controller.own.text.clone(),
+            third: self.third_of_orders(),
+        }
+    }
+
+    /// What one more actor does in the search from here, if it can.
+    pub fn third_of_orders(&self) -> Option<ThirdActor> {
+        let third = self.controller.third?;
+        takes_part(self.world(), third).then_some(third)
+    }
+
+    /// Selects what one more actor does. What was searched is searched again.
+    pub(crate) fn choose_third_of_orders(
+        &mut self,
+        third: Option<ThirdActor>,
+        fx: &mut Effects<'_>,
+    ) {
+        let searched = self.orders().is_some();
+        (self.controller.third, self.controller.orders) = (third, None);
+        let text = std::mem::take(&mut self.controller.own.text);
+        self.take_property(&text);
+        if searched && self.controller.own.error.is_none() {
+            self.begin_orders(fx);
+        }
     }
 
     /// Returns whether a property that somebody writes can be asked from here.
@@ -198,7 +266,7 @@ impl State {
     /// Takes the text of a property, without a search.
     pub(crate) fn take_property(&mut self, text: &str) {
         let text: String = text.trim().chars().take(MOST_CHARACTERS).collect();
-        let read = parse_controller_property(&text, self.world());
+        let read = parse_property(&text, self.world(), self.third_of_orders());
         self.controller.own = OwnProperty {
             error: read.err().filter(|_| !text.is_empty()),
             text,
@@ -209,7 +277,7 @@ impl State {
     /// here.
     pub fn orders(&self) -> Option<&OrdersSearch> {
         let orders = self.controller.orders.as_ref();
-        orders.filter(|orders| Rc::ptr_eq(&orders.tree, &self.session.tree))
+        orders.filter(|orders| Rc::ptr_eq(&orders.request.tree, &self.session.tree))
     }
 
     /// The number of states that a search from here has so far.
@@ -219,16 +287,11 @@ impl State {
     }
 
     pub(crate) fn begin_orders(&mut self, fx: &mut Effects<'_>) {
-        if self.can_search_orders() {
-            let tree = Rc::clone(&self.session.tree);
-            let request = OrdersRequest {
-                tree: Rc::clone(&tree),
-                property: self.controller.own.text.clone(),
-            };
+        let request = self.orders_request();
+        if request.question().is_some() {
             self.controller.orders = Some(OrdersSearch {
-                tree,
-                property: self.controller.own.text.clone(),
-                job: self.jobs.start(JobRequest::Orders(request), fx),
+                job: self.jobs.start(JobRequest::Orders(request.clone()), fx),
+                request,
                 found: None,
             });
         }
@@ -251,8 +314,8 @@ impl State {
         let Some((_, PropertyAnswer::Broken(witness))) = answer else {
             return;
         };
-        let mut tree = HistoryTree::clone(&orders.tree);
-        let question = OrdersRequest::question(tree.world(), &orders.property);
+        let mut tree = HistoryTree::clone(&orders.request.tree);
+        let question = orders.request.question();
         let replayed = question.and_then(|it| it.replay(&mut tree, &witness.run()));
         if replayed.is_some() {
             self.archive_shown(true, fx);

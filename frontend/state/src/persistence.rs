@@ -12,7 +12,7 @@ use crate::State;
 use crate::address::Page;
 use crate::editing::RawYaml;
 use crate::effect::Effects;
-use crate::share::{PROPERTY, ShareMsg};
+use crate::share::{PROPERTY, ShareMsg, THIRD};
 use crate::view::Dialog;
 
 /// The FNV-1a hash of a text with 64 bits: the same in every build of this program, so it can be stored.
@@ -251,8 +251,8 @@ impl State {
         self.enter(Rc::clone(tree));
         self.manifest.loaded = None;
         self.type_again(&entry.drafts);
-        let property = entry.drafts.get(PROPERTY).cloned();
-        self.check_property(property.unwrap_or_default(), fx);
+        let asked = |key: &str| entry.drafts.get(key).map(String::as_str);
+        self.ask_again(asked(PROPERTY), asked(THIRD), fx);
         true
     }
 
@@ -350,12 +350,12 @@ impl State {
         snapshot
     }
 
-    /// The working copies that are typed as a whole, and the property of a controller that somebody wrote.
+    /// The working copies that are typed as a whole, and what somebody asks of a controller.
     fn drafts(&self) -> Drafts {
         let raw = self.editing.raw.iter();
         let raw = raw.map(|(id, raw)| (id.letter().to_owned(), raw.text.clone()));
-        let property = self.shared_property();
-        raw.chain(property.map(|text| (PROPERTY.to_owned(), text.to_owned())))
+        let asked = self.shared_question().into_iter();
+        raw.chain(asked.map(|(key, said)| (key.to_owned(), said.to_owned())))
             .collect()
     }
 

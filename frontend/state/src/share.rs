@@ -6,7 +6,8 @@ use optimist_apiserver::server::Release;
 use optimist_links::{Session, ShareError};
 use optimist_masking::Private;
 use optimist_simulation::HistoryTree;
-use serde_json::{Value, json};
+use optimist_simulation::explore::ThirdActor;
+use serde_json::Value;
 
 use crate::State;
 use crate::address::Page;
@@ -18,6 +19,9 @@ use crate::without_values::ValuesLeftOut;
 
 /// The property of a controller that somebody wrote, in what a link of Play has beside its session.
 pub(crate) const PROPERTY: &str = "property";
+
+/// The actor that takes part in the search of every order beside those that have edits, in the same place.
+pub(crate) const THIRD: &str = "third";
 
 /// The session that is shared, and the session that is opened.
 #[derive(Clone, Debug, Default)]
@@ -147,26 +151,44 @@ impl State {
         let other = match self.page {
             Page::Explore => self.explore.session(),
             Page::Diagnose => self.case_session(),
-            Page::Play => self.session_with_property(),
+            Page::Play => self.session_with_question(),
             Page::Learn => None,
         };
         other.unwrap_or_else(|| self.stage_session())
     }
 
-    /// Returns the session on the stage with the property of a controller that somebody wrote. `None`
-    /// without one.
-    fn session_with_property(&self) -> Option<Session> {
-        let text = self.shared_property()?;
-        let mut session = self.stage_session();
-        session.extra = json!({PROPERTY: text});
-        Some(session)
+    /// Returns the session on the stage with what somebody asks of a controller. `None` without it.
+    fn session_with_question(&self) -> Option<Session> {
+        let asked = self.shared_question();
+        (!asked.is_empty()).then(|| {
+            let mut session = self.stage_session();
+            session.extra = asked.into_iter().collect();
+            session
+        })
     }
 
-    /// Returns the property of a controller that somebody wrote in Play. `None` without one.
-    pub(crate) fn shared_property(&self) -> Option<&str> {
-        let text = &self.controller.own.text;
-        let is_there = !text.is_empty() && self.can_write_property();
-        (is_there && self.learn.learning().is_none()).then_some(text)
+    /// Returns what somebody asks of a controller in Play: the property that was written, and the actor that
+    /// takes part beside those that have edits.
+    pub(crate) fn shared_question(&self) -> Vec<(&'static str, &str)> {
+        if !self.can_write_property() || self.learn.learning().is_some() {
+            return Vec::new();
+        }
+        let property = Some(&*self.controller.own.text).filter(|text| !text.is_empty());
+        let third = self.controller.third.map(ThirdActor::slug);
+        let asked = [(PROPERTY, property), (THIRD, third)].into_iter();
+        asked.filter_map(|(key, said)| Some((key, said?))).collect()
+    }
+
+    /// Takes what was asked of a controller, and asks it again if it has a property. `None` says that a part was
+    /// not asked.
+    pub(crate) fn ask_again(
+        &mut self,
+        property: Option<&str>,
+        third: Option<&str>,
+        fx: &mut Effects<'_>,
+    ) {
+        self.controller.third = third.and_then(ThirdActor::named);
+        self.check_property(property.unwrap_or_default().to_owned(), fx);
     }
 
     /// Selects the values to leave out of the shared session.
@@ -356,8 +378,8 @@ impl State {
         }
         // What was there is not lost: the header leads back to it.
         self.enter_shown(Rc::clone(tree), Some(session), fx);
-        let property = session.extra.get(PROPERTY).and_then(Value::as_str);
-        self.check_property(property.unwrap_or_default().to_owned(), fx);
+        let asked = |key: &str| session.extra.get(key).and_then(Value::as_str);
+        self.ask_again(asked(PROPERTY), asked(THIRD), fx);
         fx.go_to(Page::Play.fragment());
     }
 }

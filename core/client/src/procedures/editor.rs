@@ -49,6 +49,14 @@ impl EditorPlan {
         }
     }
 
+    /// The preconditions of its deletion, if it means to delete.
+    pub fn preconditions(&self) -> Preconditions {
+        Preconditions {
+            uid: false,
+            resource_version: self.write.send_resource_version,
+        }
+    }
+
     /// The request that sends the edits of a copy. `None` if nothing was read, or a name makes no
     /// path.
     pub fn request(&self, copy: &WorkingCopy) -> Option<Request<Vec<u8>>> {
@@ -62,10 +70,7 @@ impl EditorPlan {
         }
         let call = Call::Delete {
             object: Arc::clone(copy.read()?),
-            preconditions: Preconditions {
-                uid: false,
-                resource_version: self.write.send_resource_version,
-            },
+            preconditions: self.preconditions(),
             in_background: false,
         };
         call.request(resource, Sender::new(&self.manager))

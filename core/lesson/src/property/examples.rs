@@ -77,7 +77,7 @@ pub fn example_controller_properties(world: &World, masked: fn(&Value) -> Value)
         ]
         .map(str::to_owned),
     );
-    examples.retain(|text| parse_controller_property(text, world).is_ok());
+    examples.retain(|text| parse_controller_property(text, world, None).is_ok());
     examples
 }
 

@@ -1,5 +1,5 @@
-//! Every history of a controller and editors, from where a history is: deliveries, statements,
-//! restarts and the editors' requests in every order. The search is that of `optimist-checker`;
+//! Every history of a controller, editors and tools, from where a history is: deliveries, statements,
+//! restarts and the requests of the others in every order. The search is that of `optimist-checker`;
 //! its runs are histories of a tree.
 
 use std::sync::Arc;
@@ -10,18 +10,20 @@ use optimist_checker::{
     Question, Safety, Settling,
 };
 use optimist_client::{
-    Editor, EditorPlan, IntendedChange, Intent, Lost, NextRequest, Reply, WorkingCopy, Write,
+    Editor, EditorPlan, IntendedChange, Intent, Lost, Procedure, WorkingCopy, Write,
 };
 use optimist_controller::EXPECTATIONS_TIMEOUT;
 use optimist_system::{Event, Faults, Process, ProcessId, System};
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, ActorId, ControllerOperation, HistoryTree, NodeId, Operation, World};
+use super::acting::send_next;
+use super::{Scenario, ThirdActor};
+use crate::{ActorId, ControllerOperation, HistoryTree, NodeId, Operation, World};
 
 impl World {
-    /// Returns a plan that sends an editor's unsent edits of the current object. `None` if there is
-    /// nothing to send.
-    pub fn pending(&self, actor: ActorId) -> Option<(ActorId, EditorPlan)> {
+    /// Returns an editor that sends an actor's unsent edits of the current object. `None` if there is nothing to
+    /// send.
+    pub fn pending(&self, actor: ActorId) -> Option<(ActorId, Procedure)> {
         let copy = self.copy(actor);
         let plan = EditorPlan {
             object: self.subject().clone(),
@@ -30,16 +32,15 @@ impl World {
             intent: None,
             write: self.actor(actor).write(),
         };
-        copy.is_edited().then_some((actor, plan))
+        copy.is_edited().then(|| (actor, Editor::from(plan).into()))
     }
 
-    /// Returns a plan by which an editor first reads the current object, and then sends an Update
-    /// with its changes.
+    /// Returns an editor that first reads the current object, and then sends an Update with its changes.
     pub fn reads_and_changes(
         &self,
         actor: ActorId,
         changes: Vec<IntendedChange>,
-    ) -> (ActorId, EditorPlan) {
+    ) -> (ActorId, Procedure) {
         let plan = EditorPlan {
             object: self.subject().clone(),
             manager: Arc::clone(&self.actor(actor).manager),
@@ -47,34 +48,42 @@ impl World {
             intent: Some(Intent::Change(changes)),
             write: Write::default(),
         };
-        (actor, plan)
+        (actor, Editor::from(plan).into())
+    }
+
+    /// Returns the actor that can take part beside those that have edits: the first of D, E and F that has
+    /// nothing to send.
+    pub fn one_more(&self) -> Option<ActorId> {
+        let mut others = ActorId::BESIDE_CONTROLLER.into_iter().skip(2);
+        others.find(|actor| !self.copy(*actor).is_edited())
     }
 
     /// Returns the system at this moment: the controller by its number as an actor, and after it
-    /// the plans of the editors. `None` if the world has no controller.
-    pub(crate) fn system(&self, editors: &[(ActorId, EditorPlan)]) -> Option<System> {
+    /// the processes of the other actors. `None` if the world has no controller.
+    pub(crate) fn system(&self, actors: &[(ActorId, Procedure)]) -> Option<System> {
         let controller = self.controller()?.clone();
         let ledger = self.ledger().renamed(|actor| actor as ProcessId);
         let system = System::new(self.server().clone(), ledger);
         let system = system.with(Process::Idle).with(Process::Idle);
-        let editors = editors.iter();
-        let system = editors.fold(system.with(controller), |system, (actor, plan)| {
-            system.with_named(*actor as ProcessId, Editor::from(plan.clone()))
+        let actors = actors.iter();
+        let system = actors.fold(system.with(controller), |system, (actor, procedure)| {
+            system.with_named(*actor as ProcessId, procedure.clone())
         });
         Some(system)
     }
 }
 
-/// The plan of a process of such a system: its index.
-fn plan_of(process: ProcessId) -> Option<usize> {
+/// The index of a process of such a system among those of the other actors.
+fn index_of(process: ProcessId) -> Option<usize> {
     usize::from(process).checked_sub(ActorId::C as usize + 1)
 }
 
-/// The question of a search: the editors' plans, the faults, and the properties that must hold.
+/// The question of a search: the other actors, the faults, and the properties that must hold.
 #[derive(Clone, Debug, Default)]
 pub struct ControllerQuestion {
-    /// The plans of the editors, each run once.
-    pub editors: Vec<(ActorId, EditorPlan)>,
+    /// What the other actors do, each once: any process that a [`Scenario`](super::Scenario) can have, an editor or a
+    /// tool.
+    pub actors: Vec<(ActorId, Procedure)>,
     /// The number of times that each fault can happen.
     pub faults: Faults,
     /// The properties that must hold in every state and for every step.
@@ -100,12 +109,28 @@ impl ControllerQuestion {
         })
     }
 
+    /// Returns the question with [one more actor](World::one_more), which does what a third actor of
+    /// [`Explore`](super) does. `None` if there is none, or if the current object is not there or cannot be
+    /// written so.
+    ///
+    /// Properties at rest are about an object that lives, so none of them is asked beside a deletion.
+    pub fn with_third(mut self, world: &World, third: ThirdActor) -> Option<Self> {
+        world.stored()?;
+        let actor = world.one_more()?;
+        let procedure = Scenario::from_world(world).third(third, &world.actor(actor).manager)?;
+        if third == ThirdActor::Deletes {
+            self.at_rest.clear();
+        }
+        self.actors.push((actor, procedure));
+        Some(self)
+    }
+
     /// A question that varies every order from a world, with the edits that the editors have not sent and
     /// one restart, and asks for nothing.
     pub(super) fn of_orders(world: &World) -> Self {
         let editors = ActorId::BESIDE_CONTROLLER.into_iter();
         Self {
-            editors: editors.filter_map(|editor| world.pending(editor)).collect(),
+            actors: editors.filter_map(|editor| world.pending(editor)).collect(),
             faults: Faults {
                 restarts: 1,
                 ..Faults::default()
@@ -178,7 +203,7 @@ impl ControllerWitness {
 impl ControllerSearch {
     /// A search with a maximum number of states. `None` if the world has no controller.
     pub fn new(world: &World, question: ControllerQuestion, most_states: usize) -> Option<Self> {
-        let start = world.system(&question.editors)?;
+        let start = world.system(&question.actors)?;
         let start = start.with_faults(question.faults);
         let (always, at_rest) = (question.always.iter(), question.at_rest.iter());
         let asked = Question::new(start);
@@ -310,22 +335,20 @@ impl ControllerSearch {
 /// A run of a search that is performed in a tree step by step, from the node whose world was
 /// searched.
 #[derive(Clone, Debug)]
-pub struct ControllerReplay<'a> {
-    question: &'a ControllerQuestion,
-    /// The state of each editor.
-    editors: Vec<Editor>,
+pub struct ControllerReplay {
+    /// The other actors, at their places in what they do.
+    actors: Vec<(ActorId, Procedure)>,
 }
 
-impl<'a> ControllerReplay<'a> {
+impl ControllerReplay {
     /// The beginning of a run.
-    pub fn new(question: &'a ControllerQuestion) -> Self {
-        let editors = question.editors.iter();
-        let editors = editors.map(|(_, plan)| Editor::from(plan.clone()));
-        let editors = editors.collect();
-        Self { question, editors }
+    pub fn new(question: &ControllerQuestion) -> Self {
+        Self {
+            actors: question.actors.clone(),
+        }
     }
 
-    /// Performs a step in a tree. `None` if it is not possible there: a lost message of an editor.
+    /// Performs a step in a tree. `None` if it is not possible there: a lost message of another actor.
     pub fn perform(&mut self, tree: &mut HistoryTree, event: Event) -> Option<()> {
         match event {
             Event::Deliver { cache, .. } => deliver(tree, cache),
@@ -345,18 +368,17 @@ impl<'a> ControllerReplay<'a> {
             }
             Event::Compaction => compact(tree),
             Event::RestartBehind(_) => tree.restart_behind().map(drop),
-            // In Play, editors lose no message.
+            // In Play, only a controller loses messages.
             Event::AnswerLost(process) | Event::RequestLost(process)
-                if plan_of(process).is_some() =>
+                if index_of(process).is_some() =>
             {
                 None
             }
             Event::AnswerLost(_) => control(tree, ControllerOperation::StepLosing(Lost::Answer)),
             Event::RequestLost(_) => control(tree, ControllerOperation::StepLosing(Lost::Request)),
             Event::Request(process) => {
-                let index = plan_of(process)?;
-                let (actor, _) = self.question.editors.get(index)?;
-                edit(tree, *actor, self.editors.get_mut(index)?)
+                let (actor, procedure) = self.actors.get_mut(index_of(process)?)?;
+                send_next(tree, *actor, procedure).map(drop)
             }
         }
     }
@@ -398,27 +420,6 @@ fn compact(tree: &mut HistoryTree) -> Option<()> {
         {
             control(tree, ControllerOperation::DropWatch(cache))?;
         }
-    }
-    Some(())
-}
-
-/// Lets an editor send its next request.
-fn edit(tree: &mut HistoryTree, actor: ActorId, editor: &mut Editor) -> Option<()> {
-    let plan = editor.plan();
-    let world = tree.world_mut();
-    world.look_at(&plan.object.resource().kind, plan.object.name());
-    world.actor_mut(actor).set_write(plan.write.clone());
-    let reads = editor.next_request() == NextRequest::Read;
-    let action = match editor.next_request() {
-        NextRequest::Read => Action::Get,
-        NextRequest::Send => Action::Send(plan.write.clone()),
-        NextRequest::Nothing => return None,
-    };
-    let node = tree.act_once(Operation::Act(actor, action))?;
-    let reply = Reply::from(tree.step(node)?.exchange.as_ref()?);
-    editor.answered(&reply);
-    if reads && reply.is_accepted() {
-        editor.plan().edit(tree.world_mut().copy_mut(actor));
     }
     Some(())
 }

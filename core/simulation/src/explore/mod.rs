@@ -5,6 +5,7 @@
 //! [`ApiServer::handle`](optimist_apiserver::server::ApiServer::handle), and counts the verdicts.
 //! A [`ControllerSearch`] does the same with a controller among the actors.
 
+mod acting;
 mod controlled;
 mod copies;
 mod explanation;

@@ -1,5 +1,6 @@
 //! Pairs of edits that are ready to be explored.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Plan, Scenario};
@@ -30,7 +31,7 @@ pub enum PresetAction {
 }
 
 /// The action of a third actor beside any pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ThirdActor {
     /// It adds an annotation, which no other actor changes.
     Annotates,
@@ -200,6 +201,16 @@ impl ThirdActor {
         ThirdActor::Tool(Preset::KubectlScale),
         ThirdActor::Tool(Preset::Autoscaler),
     ];
+
+    /// All of them: editors, then tools.
+    pub fn all() -> impl Iterator<Item = ThirdActor> {
+        Self::EDITORS.into_iter().chain(Self::TOOLS)
+    }
+
+    /// Returns the one with a name in addresses.
+    pub fn named(slug: &str) -> Option<Self> {
+        Self::all().find(|third| third.slug() == slug)
+    }
 
     /// Returns its name in addresses, which is also the key of its message.
     pub fn slug(self) -> &'static str {

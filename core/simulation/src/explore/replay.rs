@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use http::header::USER_AGENT;
+use optimist_client::Procedure;
 
-use super::{Plan, Scenario, Search, Transition, TransitionId, TransitionKind};
-use crate::{Action, ActorId, ByHand, HistoryTree, Operation};
-use optimist_client::Intent;
+use super::acting::send_next;
+use super::{Plan, Scenario, Search, TransitionId, TransitionKind};
+use crate::{Action, ActorId, HistoryTree, Operation};
 
 /// Performs the steps of a path in a tree, whose current node is the start of the scenario, and
 /// moves to the node after the first `steps` steps. Earlier nodes of the tree stay. If the scenario
@@ -28,21 +28,28 @@ pub fn replayed(
     }
     name_tools(scenario, &mut tree);
     take_copies(scenario, &mut tree);
+    let mut procedures = scenario.procedures();
     let mut stand = tree.current();
     for (i, id) in path.iter().enumerate() {
         let Some(edge) = search.edges().get(*id).filter(|edge| !edge.is_lost) else {
             break;
         };
-        let (who, plan) = (
+        let (who, procedure) = (
             scenario.actors.get(edge.actor),
-            scenario.plans.get(edge.actor),
+            procedures.get_mut(edge.actor),
         );
-        let (Some(&who), Some(plan)) = (who, plan) else {
+        let (Some(who), Some(procedure)) = (who, procedure) else {
             break;
         };
-        match plan.tool() {
-            Some(_) => send_of_tool(search, edge, who, &mut tree),
-            None => send_of_editor(scenario, edge, (who, plan), &mut tree),
+        let is_answered = !matches!(
+            edge.what,
+            TransitionKind::ServerReads | TransitionKind::ServerReadsAgain
+        );
+        if is_answered {
+            if send_next(&mut tree, *who, procedure).is_none() {
+                break;
+            }
+            choose_writes(scenario, &mut tree);
         }
         if i < steps {
             stand = tree.current();
@@ -50,41 +57,6 @@ pub fn replayed(
     }
     tree.go(stand);
     tree
-}
-
-/// Sends the request of an editor's step, as one with a working copy.
-fn send_of_editor(
-    scenario: &Scenario,
-    edge: &Transition,
-    (who, plan): (ActorId, &Plan),
-    tree: &mut HistoryTree,
-) {
-    let action = match (edge.what, &plan.intent) {
-        (TransitionKind::Read, _) => Action::Get,
-        (TransitionKind::Write, Intent::Delete) => Action::Delete(plan.preconditions()),
-        (TransitionKind::Write, Intent::Change(_) | Intent::Manifest(_)) => {
-            Action::Send(plan.sends())
-        }
-        // An editor sends no dry run.
-        (
-            TransitionKind::DryRun | TransitionKind::ServerReads | TransitionKind::ServerReadsAgain,
-            _,
-        ) => return,
-    };
-    if tree.act_once(Operation::Act(who, action)).is_none() {
-        return;
-    }
-    let world = tree.world_mut();
-    let plans = scenario.acting();
-    for (id, plan) in plans.filter(|(_, plan)| plan.tool().is_none()) {
-        world.actor_mut(id).set_write(plan.sends());
-    }
-    let copy = world.copy_mut(who);
-    if edge.what == TransitionKind::Read
-        && let Some(read) = copy.read().cloned()
-    {
-        plan.intent.edit(copy, &read);
-    }
 }
 
 /// Lets the actors that are tools have the names of their field managers.
@@ -97,25 +69,12 @@ fn name_tools(scenario: &Scenario, tree: &mut HistoryTree) {
     }
 }
 
-/// Sends the request of a tool's step, as it is, with the tool's User-Agent. A write of a tool is not that of a
-/// working copy, so it is a request by hand.
-fn send_of_tool(search: &Search, edge: &Transition, who: ActorId, tree: &mut HistoryTree) {
-    let is_answered = matches!(
-        edge.what,
-        TransitionKind::Read | TransitionKind::Write | TransitionKind::DryRun
-    );
-    let Some(request) = search.request(edge).filter(|_| is_answered) else {
-        return;
-    };
-    let agent = request.headers().get(USER_AGENT);
-    if let Some(agent) = agent.and_then(|agent| agent.to_str().ok()) {
-        tree.world_mut().actor_mut(who).manager = agent.into();
+/// Lets each editor have its way of writing.
+fn choose_writes(scenario: &Scenario, tree: &mut HistoryTree) {
+    let plans = scenario.acting();
+    for (id, plan) in plans.filter(|(_, plan)| plan.tool().is_none()) {
+        tree.world_mut().actor_mut(id).set_write(plan.sends());
     }
-    let action = match edge.what {
-        TransitionKind::Read => Action::Get,
-        _ => Action::Request(ByHand::exactly(&request)),
-    };
-    tree.act_once(Operation::Act(who, action));
 }
 
 /// Gives the actors that do not read first their copy.
@@ -128,5 +87,16 @@ fn take_copies(scenario: &Scenario, tree: &mut HistoryTree) {
         }
         let copy = tree.world_mut().copy_mut(id);
         plan.intent.edit(copy, &scenario.object);
+    }
+}
+
+impl Scenario {
+    /// The processes of the plans, each with the object that it has from the start.
+    pub(super) fn procedures(&self) -> Vec<Procedure> {
+        let procedures = self.plans.iter().map(|plan| {
+            let read = (!plan.begins_with_read()).then_some(&self.object);
+            self.procedure(plan, read)
+        });
+        procedures.collect()
     }
 }

@@ -10,9 +10,7 @@ use crate::{ActorId, ByHand, ObjectRef, World};
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Managers, Owned, Set, differing};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_client::{
-    EditorPlan, Intent, Next, Preconditions, Subresource, Way, WorkingCopy, Write,
-};
+use optimist_client::{EditorPlan, Intent, Next, Subresource, Way, WorkingCopy, Write};
 use optimist_system::{Faults, System};
 
 /// A starting object and up to six actors.
@@ -87,14 +85,6 @@ impl Plan {
         Write {
             subresource: self.subresource.or(self.write.subresource),
             ..self.write.clone()
-        }
-    }
-
-    /// Returns the preconditions of its deletion.
-    pub(super) fn preconditions(&self) -> Preconditions {
-        Preconditions {
-            uid: false,
-            resource_version: self.write.send_resource_version,
         }
     }
 }
@@ -267,9 +257,7 @@ impl Scenario {
         let ledger = Ledger::of_object(object, updates);
         let system = System::new(self.server.clone(), ledger).with_ledger();
         let system = system.with_faults(self.faults);
-        self.plans.iter().fold(system, |system, plan| {
-            let read = (!plan.begins_with_read()).then_some(&self.object);
-            system.with(self.procedure(plan, read))
-        })
+        let procedures = self.procedures().into_iter();
+        procedures.fold(system, System::with)
     }
 }

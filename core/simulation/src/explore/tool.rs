@@ -6,12 +6,12 @@ use http::Method;
 use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_apiserver::object::Metadata;
 use optimist_client::{
-    Editor, Intent, OnOwned, Preset, Procedure, RequestKind, Tool, ToolPlan, WantedChange, Way,
-    bare,
+    Editor, Intent, OnOwned, Preset, Procedure, RequestKind, Subresource, Tool, ToolPlan,
+    WantedChange, Way, bare,
 };
 use serde_json::Value;
 
-use super::{Plan, Scenario, Search, Transition};
+use super::{Plan, Scenario, Search, ThirdActor, Transition};
 use crate::ObjectRef;
 
 impl Plan {
@@ -46,6 +46,14 @@ fn reads_first(way: Way) -> bool {
         way,
         Way::Create | Way::Client(Preset::KubectlApplyServerSide | Preset::ControllerApply, _)
     )
+}
+
+/// The field manager of a tool, by which an actor that is one is named. `None` for `kubectl create`.
+pub(super) fn name_of(way: Way) -> Option<&'static str> {
+    match way {
+        Way::Create => None,
+        Way::Client(preset, _) => Some(manager_of(preset)),
+    }
 }
 
 /// The field manager of a tool. Code that names none writes as a controller.
@@ -88,6 +96,26 @@ impl Scenario {
             None => Tool::from(plan),
         };
         tool.into()
+    }
+
+    /// Returns what a third actor does by itself, by the way of writing that it has. `None` if it cannot write an
+    /// object of the kind so.
+    pub(super) fn third(mut self, third: ThirdActor, manager: &Arc<str>) -> Option<Procedure> {
+        let plan = third.plan(&self);
+        let plan = match plan.tool() {
+            Some(_) => plan,
+            None => Plan {
+                manager: Arc::clone(manager),
+                ..plan
+            },
+        };
+        let subresource = plan.subresource.map(Subresource::name);
+        if subresource.is_some_and(|subresource| !self.resource.serves(subresource)) {
+            return None;
+        }
+        self.plans = vec![plan];
+        self.check_tools().ok()?;
+        self.procedures().pop()
     }
 
     /// Checks that every tool can write an object of the kind.

@@ -69,12 +69,16 @@ crate::catalogue::messages! {
     // The search of every order.
     orders_of_controller() "Every order";
     orders_search() "Search every order";
+    orders_third() "With one more actor";
     orders_searching(states) "{states} {states|state|states} so far";
     orders_cancel() "Cancel";
     orders_states(states) "{states} {states|state|states}.";
     orders_varied_steps() "Varied: when each event arrives, and when each step of the controller runs";
     orders_varied_restarts(restarts) "up to {restarts} {restarts|restart|restarts} of the controller, at any time";
     orders_varied_edit(name) "when {name} sends its edit";
+    orders_varied_third(name, does) "when {name} reads the object and {does}";
+    orders_varied_tool(name, tool) "when each request of {name} is sent: {tool} with the object of this step as its manifest, and one more annotation";
+    orders_varied_scaling_tool(name, tool) "when each request of {name} is sent: {tool} for one replica more than at this step";
     orders_not_varied_edit(name) "{name} has no edit to send, so no write of {name} was varied.";
     orders_not_varied() "Not varied: other writes, lost watches, and compaction.";
     orders_incomplete() "There are more states than this page can search. The states that were not searched can break a property.";

@@ -78,7 +78,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "nothing_read_next", "on_conflict", "on_conflict_give_up", "on_conflict_read_again",
         "actor_add", "on_conflict_resend", "open", "open_card", "other_lanes", "open_in_play", "open_it_in_play",
         "open_path_in_play", "opening", "opening_progress", "operation_create", "operation_send",
-        "orders_cancel", "orders_of_controller", "orders_open", "orders_open_of", "orders_search",
+        "orders_cancel", "orders_of_controller", "orders_open", "orders_open_of", "orders_search", "orders_third",
         "out_agree", "out_copy_manifest", "out_force", "out_leave_out", "out_migrate", "out_title",
         "out_transfer", "owners_copy", "owners_copy_markdown", "owners_empty",
         "owners_empty_command", "owners_field", "owners_filter", "owners_in_message",

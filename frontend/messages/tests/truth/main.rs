@@ -20,6 +20,8 @@ mod labels;
 mod lessons;
 mod loading;
 mod moment;
+mod one_more;
+mod order_properties;
 mod orders;
 mod own_property;
 mod panels;

@@ -1,23 +1,20 @@
 //! The search of every order of a controller's steps: what it says of each property is tried by runs of
 //! Play, with the shortest history that breaks it and with random ones.
 
-use std::collections::BTreeSet;
-
-use optimist_apiserver::object::{Metadata, text};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_lesson::parse_controller_property;
 use optimist_messages::orders as messages;
 use optimist_simulation::explore::{
-    ControllerQuestion, ControllerReplay, ControllerSearch, PropertyAnswer,
+    ControllerQuestion, ControllerReplay, ControllerSearch, PropertyAnswer, ThirdActor,
 };
 use optimist_simulation::{
     Action, ActorId, ByHand, ControllerOperation, HistoryTree, Operation, Start, WIDGET, World,
 };
-use serde_json::Value;
 
 use crate::generate;
 use crate::hearing::{ConditionOf, Conditions, Hearing};
-use crate::moment::Moment;
+use crate::one_more::OneMore;
+use crate::order_properties::{breaks, wished};
 use crate::own_property::Own;
 use crate::random::Random;
 use crate::said::{self, Said};
@@ -45,103 +42,7 @@ pub struct Orders {
     own: Option<(Own, HistoryTree)>,
     /// The number of steps up to which everything was searched.
     explored: Option<usize>,
-}
-
-/// The objects that a server has.
-fn objects(world: &World) -> Vec<&Value> {
-    let all = world.server().store().range("/registry/");
-    all.map(|(_, _, object)| &**object).collect()
-}
-
-fn of_kind<'a>(world: &'a World, kind: &str) -> Vec<&'a Value> {
-    let mut all = objects(world);
-    all.retain(|object| text(object, "kind") == kind);
-    all
-}
-
-/// Returns whether a step breaks a safety property, from what is stored before and after it.
-fn breaks(property: &Said, before: &World, tree: &HistoryTree) -> Option<bool> {
-    let after = tree.world();
-    Some(match property.name() {
-        "orders_at_most" => {
-            let kind = property.text("kind");
-            of_kind(after, &kind).len() as u64 > property.number("count")?
-        }
-        "orders_owner_lives" => {
-            let uids: BTreeSet<&str> = objects(after).into_iter().map(Metadata::uid).collect();
-            of_kind(before, &property.text("kind"))
-                .into_iter()
-                .any(|object| {
-                    let owners = object["metadata"]["ownerReferences"].as_array();
-                    let lives = owners
-                        .into_iter()
-                        .flatten()
-                        .any(|owner| uids.contains(text(owner, "uid")));
-                    !uids.contains(object.uid()) && lives
-                })
-        }
-        "orders_keeps_finalizer" => {
-            let finalizer = property.text("finalizer");
-            let has = |object: &&Value| {
-                let all = object["metadata"]["finalizers"].as_array();
-                all.into_iter().flatten().any(|it| *it == *finalizer)
-            };
-            let kept: BTreeSet<&str> = objects(after)
-                .into_iter()
-                .filter(has)
-                .map(Metadata::uid)
-                .collect();
-            let mut had = objects(before).into_iter().filter(has);
-            had.any(|object| !kept.contains(object.uid()))
-        }
-        "orders_no_edit_lost" => {
-            let subjects: Vec<_> = after.subjects().cloned().collect();
-            subjects.into_iter().any(|subject| {
-                let mut moment = Moment::current(tree, ActorId::C);
-                moment.object = subject;
-                moment.judge().gone().iter().any(|gone| !gone.shown)
-            })
-        }
-        _ => return None,
-    })
-}
-
-/// Returns whether what is wished of the end is so.
-fn wished(wishes: &Said, world: &World) -> Option<bool> {
-    if wishes.name() == "orders_rests" {
-        return Some(true);
-    }
-    let parts = said::all(wishes.parts("wish"));
-    let mut true_so_far = true;
-    for wish in parts {
-        let value = |argument: &str| {
-            let named = wish.text(argument);
-            let (kind, path) = named.split_once(' ')?;
-            let object = of_kind(world, kind).into_iter().next()?;
-            object
-                .pointer(&format!("/{}", path.replace('.', "/")))
-                .cloned()
-        };
-        let plain = |value: Option<Value>| match value {
-            Some(Value::String(text)) => text,
-            Some(other) => other.to_string(),
-            None => String::new(),
-        };
-        true_so_far &= match wish.name() {
-            "orders_wish_count" => {
-                of_kind(world, &wish.text("kind")).len() as u64 == wish.number("count")?
-            }
-            "orders_wish_count_is" => {
-                let count = of_kind(world, &wish.text("kind")).len();
-                value("field").is_none_or(|field| field == count)
-            }
-            "orders_wish_equal" => plain(value("field")) == wish.text("value").trim_matches('"'),
-            "orders_wish_same" => plain(value("first")) == plain(value("second")),
-            "orders_wish_contains" => plain(value("field")).contains(&wish.text("text")),
-            _ => return None,
-        };
-    }
-    Some(true_so_far)
+    one_more: Option<OneMore>,
 }
 
 impl Orders {
@@ -181,6 +82,15 @@ pub const ORDERS: &[(&str, ConditionOf<Orders>)] = &[
     }),
     ("orders_varied_edit", |said, it| {
         Some(!it.idle.contains(&said.text("name")))
+    }),
+    ("orders_varied_third", |said, it| {
+        it.one_more.as_ref()?.is(said)
+    }),
+    ("orders_varied_tool", |said, it| {
+        it.one_more.as_ref()?.is(said)
+    }),
+    ("orders_varied_scaling_tool", |said, it| {
+        it.one_more.as_ref()?.is(said)
     }),
     ("orders_varied_restarts", |said, it| {
         Some(said.number("restarts")? == u64::from(it.restarts))
@@ -321,9 +231,20 @@ pub fn search(seed: u64, hearing: &mut Hearing) -> Option<()> {
         question.always.push(optimist_checker::Safety::NoEditLost);
     }
     let own = Own::random(&mut random);
-    question.own = Some(parse_controller_property(own.text, tree.world()).expect(own.text));
+    question.own = Some(parse_controller_property(own.text, tree.world(), None).expect(own.text));
     let states = if random.once_in(6) { 40 } else { MOST_STATES };
-    asked((&tree, Some(own)), &question, (states, seed), hearing)
+    let thirds: Vec<ThirdActor> = ThirdActor::all().collect();
+    let third = *random.choose(&thirds);
+    let third = Some(third).filter(|_| random.once_in(2));
+    let with_third = third.and_then(|third| question.clone().with_third(tree.world(), third));
+    let third = third.filter(|_| with_third.is_some());
+    let question = with_third.unwrap_or(question);
+    asked(
+        (&tree, Some(own), third),
+        &question,
+        (states, seed),
+        hearing,
+    )
 }
 
 /// Searches where chance does not begin: at the start of each program, with few states, and where it has
@@ -338,18 +259,19 @@ pub fn fixed(hearing: &mut Hearing) {
         tree.connect_controller();
         tree.act(Operation::Act(ActorId::A, Action::Get));
         let copy = tree.world_mut().copy_mut(ActorId::A);
-        if let Some(mut object) = copy.edited().map(|it| Value::clone(it)) {
+        if let Some(mut object) = copy.edited().map(|it| serde_json::Value::clone(it)) {
             object["spec"]["size"] = 5.into();
             copy.edit(object);
         }
         let ask = |tree: &HistoryTree, states: usize, hearing: &mut Hearing| {
             let question = ControllerQuestion::of_ready_program(tree.world());
-            question.and_then(|question| asked((tree, None), &question, (states, 7), hearing));
+            question
+                .and_then(|question| asked((tree, None, None), &question, (states, 7), hearing));
         };
         ask(&tree, MOST_STATES, hearing);
         ask(&tree, 30, hearing);
         for own in Own::all() {
-            let property = parse_controller_property(own.text, tree.world()).expect(own.text);
+            let property = parse_controller_property(own.text, tree.world(), None).expect(own.text);
             let question = ControllerQuestion::with_own(tree.world(), property);
             let question = question.map(|it| ControllerQuestion {
                 always: Vec::new(),
@@ -358,7 +280,7 @@ pub fn fixed(hearing: &mut Hearing) {
                 faults: Default::default(),
                 ..it
             });
-            question.and_then(|it| asked((&tree, Some(own)), &it, (600, 7), hearing));
+            question.and_then(|it| asked((&tree, Some(own), None), &it, (600, 7), hearing));
         }
         // A second child, a child of a living owner: what the program must not do.
         let mut random = Random::new(3);
@@ -389,7 +311,7 @@ pub fn fixed(hearing: &mut Hearing) {
 
 /// Searches from a moment, and hears what is said of each property.
 fn asked(
-    (tree, own): (&HistoryTree, Option<Own>),
+    (tree, own, third): (&HistoryTree, Option<Own>, Option<ThirdActor>),
     question: &ControllerQuestion,
     (most_states, seed): (usize, u64),
     hearing: &mut Hearing,
@@ -406,7 +328,8 @@ fn asked(
         .into_iter()
         .filter(|id| tree.world().copy(*id).edits().is_empty())
         .collect();
-    let asked: Vec<ActorId> = question.editors.iter().map(|(actor, _)| *actor).collect();
+    let mut asked: Vec<ActorId> = question.actors.iter().map(|(actor, _)| *actor).collect();
+    let third = third.and_then(|does| Some((asked.pop()?, does)));
     let without: Vec<ActorId> = ActorId::EDITORS
         .into_iter()
         .filter(|id| !asked.contains(id))
@@ -425,6 +348,7 @@ fn asked(
         steps: 0,
         own: None,
         explored: search.explored_steps(),
+        one_more: third.and_then(|(actor, _)| OneMore::alone(tree, search.question(), actor)),
     };
     let conditions: Conditions<Orders> = ORDERS.iter().copied().collect();
     let (asked, without) = (names(&asked), names(&without));
@@ -432,7 +356,13 @@ fn asked(
         asked.iter().map(String::as_str).collect(),
         without.iter().map(String::as_str).collect(),
     );
-    let varied = messages::varied(search.states(), &asked, &without, question.faults.restarts);
+    let third = third.map(|(actor, does)| (tree.world().actor(actor).name.to_string(), does));
+    let actors = messages::OrderActors {
+        editors: &asked,
+        without_edit: &without,
+        third: third.as_ref().map(|(name, does)| (&**name, *does)),
+    };
+    let varied = messages::varied(search.states(), actors, question.faults.restarts);
     hearing.hear(&varied, &conditions, &about, &|| crate::told_tree(tree));
     if !about.complete {
         let text = messages::incomplete(search.explored_steps());

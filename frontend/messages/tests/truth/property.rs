@@ -315,7 +315,7 @@ fn of_controller(text: &str) -> Result<(), PropertyError> {
         ..Start::with(WIDGET)
     };
     let world = World::from_start(start.into()).expect("it loads").0;
-    parse_controller_property(text, &world).map(drop)
+    parse_controller_property(text, &world, None).map(drop)
 }
 
 fn is_wrong(_: &Said, it: &Mended) -> Option<bool> {

@@ -44,7 +44,7 @@ impl Alone {
 
 /// Returns whether a tool writes this annotation or label by itself: kubectl its record, Helm, Argo CD and Flux
 /// the name of the release or the application.
-fn is_mark(place: &[String]) -> bool {
+pub fn is_mark(place: &[String]) -> bool {
     let [first, second, key, ..] = place else {
         return false;
     };

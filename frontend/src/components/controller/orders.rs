@@ -3,14 +3,17 @@
 use std::rc::Rc;
 
 use optimist_client::visible;
-use optimist_messages::{label, orders as messages};
-use optimist_simulation::explore::PropertyAnswer;
+use optimist_messages::{explore, label, orders as messages};
+use optimist_simulation::explore::{PropertyAnswer, ThirdActor};
 use optimist_simulation::{ActorId, HistoryTree};
-use yew::{Html, Properties, classes, component, html, use_memo};
+use yew::{Event, Html, Properties, classes, component, html, use_memo};
 
+use crate::browser::selected;
 use crate::components::OwnProperty;
 use crate::components::icon::{Icon, icon};
-use crate::state::{ControllerMsg, OrderProperty, OrdersFinding, Sends, StateHandle};
+use crate::state::{
+    ControllerMsg, OrderProperty, OrdersFinding, Sends, StateHandle, thirds_beside_controller,
+};
 
 /// Shows the button that searches, then the progress of the search, then its results.
 pub(super) fn orders(store: &StateHandle) -> Html {
@@ -33,7 +36,49 @@ pub(super) fn orders(store: &StateHandle) -> Html {
         },
     };
     html! {
-        <div class="orders" role="group" aria-label={label::orders_of_controller()}>{ content }</div>
+        <div class="orders" role="group" aria-label={label::orders_of_controller()}>
+            { third(store) }
+            { content }
+        </div>
+    }
+}
+
+/// The choice of one more actor that takes part.
+fn third(store: &StateHandle) -> Html {
+    html! { <OneMore store={store.clone()} moment={SessionMoment(Rc::clone(&store.session.tree))} /> }
+}
+
+#[component]
+fn OneMore(props: &OfMomentProps) -> Html {
+    let store = &props.store;
+    let thirds = use_memo(props.moment.clone(), |moment| {
+        thirds_beside_controller(moment.0.world())
+    });
+    if thirds.is_empty() {
+        return Html::default();
+    }
+    let chosen = store.third_of_orders();
+    let choose =
+        store.on(|event: Event| ControllerMsg::Third(ThirdActor::named(&selected(&event))));
+    let option = |third: &ThirdActor| {
+        html! {
+            <option value={third.slug()} selected={chosen == Some(*third)}>
+                { explore::third(*third) }
+            </option>
+        }
+    };
+    let is_tool = |third: &&ThirdActor| matches!(third, ThirdActor::Tool(_));
+    html! {
+        <label class="field">
+            <span>{ label::orders_third() }</span>
+            <select onchange={choose}>
+                <option value="" selected={chosen.is_none()}>{ label::setup_no_third() }</option>
+                { for thirds.iter().filter(|third| !is_tool(third)).map(option) }
+                <optgroup label={label::setup_third_tools()}>
+                    { for thirds.iter().filter(is_tool).map(option) }
+                </optgroup>
+            </select>
+        </label>
     }
 }
 
@@ -56,13 +101,13 @@ impl PartialEq for SessionMoment {
 }
 
 #[derive(Clone, PartialEq, Properties)]
-struct ControllerPropertyProps {
+struct OfMomentProps {
     store: StateHandle,
     moment: SessionMoment,
 }
 
 #[component]
-fn ControllerProperty(props: &ControllerPropertyProps) -> Html {
+fn ControllerProperty(props: &OfMomentProps) -> Html {
     let store = &props.store;
     let own = &store.controller.own;
     // They are the same until the question is another one.
@@ -86,6 +131,7 @@ fn search(store: &StateHandle) -> Html {
     }
     html! {
         <div class="orders">
+            { third(store) }
             <button
                 type="button"
                 class="button small"
@@ -112,7 +158,13 @@ fn finding(store: &StateHandle, found: &OrdersFinding) -> Html {
         with.iter().map(String::as_str).collect(),
         without.iter().map(String::as_str).collect(),
     );
-    let varied = messages::varied(found.states, &with, &without, found.restarts);
+    let third = found.third.map(|(actor, does)| (store.name(actor), does));
+    let actors = messages::OrderActors {
+        editors: &with,
+        without_edit: &without,
+        third: third.as_ref().map(|(name, does)| (&**name, *does)),
+    };
+    let varied = messages::varied(found.states, actors, found.restarts);
     let unknown = |(_, answer): &(_, PropertyAnswer)| *answer == PropertyAnswer::Unknown;
     let properties = found.properties.iter().enumerate();
     html! {

@@ -22,10 +22,9 @@ impl ThirdActorChoice {
 
     /// The third actor with this name.
     pub fn named(slug: &str) -> Option<Self> {
-        let presets = ThirdActor::EDITORS.into_iter().chain(ThirdActor::TOOLS);
-        let presets = presets.map(ThirdActorChoice::Preset);
-        presets
-            .chain([ThirdActorChoice::OfPlay])
-            .find(|third| third.slug() == slug)
+        match ThirdActor::named(slug) {
+            Some(third) => Some(ThirdActorChoice::Preset(third)),
+            None => Some(ThirdActorChoice::OfPlay).filter(|it| it.slug() == slug),
+        }
     }
 }

@@ -1,10 +1,14 @@
 //! A controller as the third actor: its examples, its steps, and its switches.
 
 use optimist_checker::Safety;
+use optimist_client::Preset;
 use optimist_controller::program::{ReadyProgramName, Switch};
-use optimist_simulation::explore::{ControllerWitness, PropertyAnswer};
+use optimist_simulation::explore::{ControllerWitness, PropertyAnswer, ThirdActor};
 use optimist_simulation::{ActorId, RunValueContent};
-use optimist_state::{ControllerMsg, Lane, OrderProperty, OrdersFinding, RequestMsg, ShareMsg};
+use optimist_state::{
+    ControllerMsg, Lane, OrderProperty, OrdersFinding, RequestMsg, ShareMsg,
+    thirds_beside_controller,
+};
 
 use crate::page::Page;
 
@@ -241,4 +245,67 @@ fn a_link_has_the_property_and_asks_it_again() {
     plain.finish_work();
     assert_eq!(plain.state.controller.own.text, "");
     assert!(plain.state.orders().is_none());
+}
+
+#[test]
+fn a_tool_takes_part_in_every_order_and_a_link_carries_it() {
+    let mut page = begun(ReadyProgramName::FieldOwner);
+    let thirds = thirds_beside_controller(page.state.world());
+    let replace = ThirdActor::Tool(Preset::KubectlReplace);
+    let scale = ThirdActor::Tool(Preset::KubectlScale);
+    assert!(thirds.contains(&replace) && thirds.contains(&ThirdActor::Deletes));
+    assert!(!thirds.contains(&scale), "a widget has no scale");
+    page.send(ControllerMsg::Third(Some(replace)));
+    assert!(page.state.orders().is_none(), "nothing is searched yet");
+    page.send(ControllerMsg::SearchOrders);
+    page.finish_work();
+    let with = found(&page);
+    assert_eq!(with.third, Some((ActorId::D, replace)));
+    assert!(with.editors.is_empty() && with.complete, "{with:?}");
+    // Without it, nobody writes to what the controller has written.
+    page.send(ControllerMsg::Third(None));
+    page.finish_work();
+    let without = found(&page);
+    assert!(without.third.is_none() && without.states < with.states);
+    assert_eq!(without.properties[0].1, PropertyAnswer::Untried);
+    assert_ne!(with.properties[0].1, PropertyAnswer::Untried);
+    page.send(ControllerMsg::Third(Some(replace)));
+    page.finish_work();
+    check(&mut page, "before: [D reads, D writes]");
+    let text = page.state.shared().to_text();
+    let mut other = Page::open();
+    other.send(ShareMsg::Open(text));
+    other.finish_work();
+    assert_eq!(other.state.third_of_orders(), Some(replace));
+    assert_eq!(found(&other), found(&page));
+    assert_eq!(own_answer(&other), PropertyAnswer::Holds);
+    // Without the tool, nobody is D.
+    other.send(ControllerMsg::Third(None));
+    assert!(other.state.controller.own.error.is_some() && other.state.orders().is_none());
+}
+
+#[test]
+fn a_history_that_a_tool_breaks_opens_with_the_requests_of_the_tool() {
+    let mut page = begun(ReadyProgramName::FieldOwner);
+    page.send(ControllerMsg::Third(Some(ThirdActor::Tool(Preset::Flux))));
+    check(&mut page, "before: [C writes, D writes]");
+    let found = found(&page);
+    let at = found.properties.len() - 1;
+    assert!(matches!(own_answer(&page), PropertyAnswer::Broken(_)));
+    page.send(ControllerMsg::OpenOrder(at));
+    let tree = &page.state.session.tree;
+    let steps = tree
+        .current_path()
+        .iter()
+        .filter_map(|node| tree.step(*node));
+    let of_tool = steps.filter(|step| step.actor() == Some(ActorId::D));
+    assert!(of_tool.count() >= 2, "a read, a dry run, a write");
+    let name = &*page.state.world().actor(ActorId::D).name;
+    assert_eq!(name, "kustomize-controller");
+    // A link replays them.
+    let text = page.state.shared().to_text();
+    let mut other = Page::open();
+    other.send(ShareMsg::Open(text));
+    other.finish_work();
+    assert_eq!(other.state.session.tree.len(), tree.len());
 }
