@@ -13,7 +13,7 @@ use optimist_apiserver::server::Release;
 
 use super::answered::received;
 use super::conflict::is_conflict_status;
-use super::procedures::part::Parts;
+use super::procedures::part::PartList;
 use super::{
     AnsweredRequest, Edit, Editor, NextRequest, ObjectRef, ProcedurePart, SingleRequest, Tool,
 };
@@ -144,7 +144,7 @@ impl Procedure {
     /// The parts that decide all its further steps. Two processes of the same plan with the same parts do the
     /// same from here on.
     pub fn parts(&self) -> Vec<ProcedurePart<'_>> {
-        let mut parts = Parts::default();
+        let mut parts = PartList::default();
         parts.plain(self.is_done());
         if !self.is_done() {
             match self {

@@ -13,7 +13,7 @@ use optimist_client::{Declares, OnConflict, Strategy as Send, Write, WriteMethod
 use optimist_controller::program::{ReadyProgramName, Switch};
 use optimist_ledger::{Ledger, UpdateTracker};
 use optimist_simulation::explore::{
-    ControllerQuestion, ControllerReplay, ControllerSearch, Scenario, Search, SearchStatus,
+    ControllerQuestion, ControllerReplay, ControllerSearch, Plan, Scenario, Search, SearchStatus,
     ThirdActor, TransitionId, replayed,
 };
 use optimist_simulation::verdict::Verdict;
@@ -368,6 +368,15 @@ fn compare_editors(seed: u64) -> usize {
             plan.write = random.choose(&ways).write(2);
         }
     }
+    for plan in &mut scenario.plans {
+        if random.below(3) == 0 {
+            *plan = plan.clone().by_tool(random.choose(&Plan::TOOLS));
+        }
+    }
+    // A tool that cannot carry the edit is not searched.
+    let Ok(mut scenario) = scenario.in_ways(&[], 1) else {
+        return 0;
+    };
     scenario.micro_steps = random.below(3) == 0;
     let mut search = Search::new(scenario, 4_000);
     if search.run() != SearchStatus::Done {

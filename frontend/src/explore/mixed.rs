@@ -1,15 +1,16 @@
-//! In which way each actor writes, for the row in which they differ.
+//! In which way each actor writes, or as which tool, for the row in which they differ.
 
 use std::rc::Rc;
 
 use optimist_client::WriteMethod;
 use optimist_messages::{explore as messages, label};
 use optimist_simulation::ActorId;
+use optimist_simulation::explore::{Plan, ThirdActor, tool_slug};
 use yew::{Callback, Event, Html, Properties, UseReducerDispatcher, classes, component, html};
 
 use super::store::ExploreStore;
 use crate::browser::{selected, ticked};
-use crate::state::{ExploreMsg, ExploreSetup};
+use crate::state::{ExploreMsg, ExploreSetup, MixedWay};
 
 /// The properties of the row. A running search does not draw it again.
 #[derive(Clone, PartialEq, Properties)]
@@ -44,7 +45,7 @@ fn choice(props: &MixedProps, (index, actor): (usize, ActorId)) -> Html {
             </div>
         };
     }
-    let changed = |change: fn(&mut (usize, bool), Event)| {
+    let changed = |change: fn(&mut (MixedWay, bool), Event)| {
         let (setup, dispatcher) = (props.setup.clone(), props.dispatcher.clone());
         Callback::from(move |event: Event| {
             let mut setup = setup.clone();
@@ -54,29 +55,44 @@ fn choice(props: &MixedProps, (index, actor): (usize, ActorId)) -> Html {
             dispatcher.dispatch(ExploreMsg::Setup(setup));
         })
     };
-    let (way, reads_first) = props.setup.mixed.get(index).copied().unwrap_or_default();
+    let usual = (MixedWay::Method(0), true);
+    let (way, reads_first) = props.setup.mixed.get(index).copied().unwrap_or(usual);
     let letter = actor.letter();
     let choose = changed(|place, event| {
-        place.0 = selected(&event).parse().unwrap_or(place.0);
+        let chosen = selected(&event);
+        let tool = Plan::TOOLS.into_iter().find(|it| tool_slug(*it) == chosen);
+        let method = chosen.parse().ok().map(MixedWay::Method);
+        place.0 = method.or(tool.map(MixedWay::Tool)).unwrap_or(place.0);
     });
     let tick = changed(|place, event| place.1 = ticked(&event));
     html! {
         <div class="mixed">
             <b class={super::classes::slug(actor)}>{ letter }</b>
             <select aria-label={label::mixed_writes_by(&letter)} onchange={choose}>
-                { for props.ways.iter().enumerate().map(|(i, known)| html! {
-                    <option value={i.to_string()} selected={way == i}>{ messages::way(*known) }</option>
+                { for (0..).zip(props.ways.iter()).map(|(i, known): (u8, _)| html! {
+                    <option value={i.to_string()} selected={way == MixedWay::Method(i)}>
+                        { messages::way(*known) }
+                    </option>
                 }) }
+                <optgroup label={label::setup_third_tools()}>
+                    { for Plan::TOOLS.map(|tool| html! {
+                        <option value={tool_slug(tool)} selected={way == MixedWay::Tool(tool)}>
+                            { messages::third(ThirdActor::Tool(tool)) }
+                        </option>
+                    }) }
+                </optgroup>
             </select>
-            <label class="check">
-                <input
-                    type="checkbox"
-                    aria-label={label::mixed_reads_first(&letter)}
-                    checked={reads_first}
-                    onchange={tick}
-                />
-                <span>{ label::mixed_reads_first_short() }</span>
-            </label>
+            if matches!(way, MixedWay::Method(_)) {
+                <label class="check">
+                    <input
+                        type="checkbox"
+                        aria-label={label::mixed_reads_first(&letter)}
+                        checked={reads_first}
+                        onchange={tick}
+                    />
+                    <span>{ label::mixed_reads_first_short() }</span>
+                </label>
+            }
         </div>
     }
 }

@@ -11,8 +11,8 @@ use optimist_simulation::explore::{
 use crate::browser;
 use crate::scheduler::Slices;
 use crate::state::{
-    DRAWING, EditSource, ExploreModel, ExploreMsg, ExploreRow, ExploreSetup, RowState, SLICE,
-    StopReason, ThirdActorChoice, slice,
+    DRAWING, EditSource, ExploreModel, ExploreMsg, ExploreRow, ExploreSetup, MixedWay, RowState,
+    SLICE, StopReason, ThirdActorChoice, slice,
 };
 
 /// The maximum time for one row, in seconds.
@@ -191,13 +191,23 @@ impl Searches {
         let setup = &self.model.setup;
         let mixed = row == self.model.mixed_row();
         let mut ways: Vec<WriteMethod> = Vec::new();
-        for (plan, (way, reads_first)) in scenario.plans.iter_mut().zip(setup.mixed) {
+        for (plan, (mixed_way, reads_first)) in scenario.plans.iter_mut().zip(setup.mixed) {
             plan.reads_first = if mixed {
                 reads_first
             } else {
                 setup.reads_first
             };
-            let way = self.model.way_of(row).unwrap_or(way);
+            let way = match (self.model.way_of(row), mixed_way) {
+                (Some(way), _) => way,
+                (None, MixedWay::Method(way)) => usize::from(way),
+                (None, MixedWay::Tool(preset)) => {
+                    // A third actor that is a tool stays the one that it is.
+                    if plan.tool.is_none() {
+                        *plan = plan.clone().by_tool(preset);
+                    }
+                    0
+                }
+            };
             ways.extend(self.model.ways.get(way));
         }
         scenario.in_ways(&ways, setup.tries)

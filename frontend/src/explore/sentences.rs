@@ -3,11 +3,12 @@
 use optimist_client::visible;
 use optimist_messages::{explore as messages, write_method};
 use optimist_simulation::ActorId;
-use optimist_simulation::explore::PRESETS;
+use optimist_simulation::explore::{PRESETS, ThirdActor};
 
 use super::run::MAX_SECONDS;
 use crate::state::{
-    EditSource, ExploreModel, ExploreRow, RowState, StopReason, ThirdActorChoice, WritersInBetween,
+    EditSource, ExploreModel, ExploreRow, MixedWay, RowState, StopReason, ThirdActorChoice,
+    WritersInBetween,
 };
 
 /// The edits by their name, and the answer to the question of the page as soon as there is one.
@@ -43,7 +44,12 @@ pub(super) fn name(model: &ExploreModel, row: usize) -> String {
         .filter_map(|(actor, (way, reads))| {
             Some(match tool.filter(|_| actor == ActorId::C) {
                 Some(tool) => messages::actor_tool(actor, tool),
-                None => messages::actor_way(actor, *model.ways.get(way)?, reads),
+                None => match way {
+                    MixedWay::Method(way) => {
+                        messages::actor_way(actor, *model.ways.get(usize::from(way))?, reads)
+                    }
+                    MixedWay::Tool(preset) => messages::actor_tool(actor, ThirdActor::Tool(preset)),
+                },
             })
         });
     names.collect::<Vec<_>>().join(" · ")

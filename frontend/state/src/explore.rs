@@ -22,7 +22,7 @@ pub use self::in_between::{OtherChoice, WritersInBetween};
 pub use self::model::{
     EditSource, ExploreModel, ExploreMsg, ExploreRow, ExploreSetup, MapFocus, RowState, StopReason,
 };
-pub use self::third::ThirdActorChoice;
+pub use self::third::{MixedWay, ThirdActorChoice};
 pub use self::turn::SearchTurn;
 use crate::State;
 use crate::address::Page;

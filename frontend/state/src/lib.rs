@@ -66,8 +66,8 @@ use effect::Effects;
 pub use effect::{BrowserEffect, Platform, SLICE, run, slice};
 pub use explore::{
     BarPart, EditSource, ExplorableEdits, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow,
-    ExploreSetup, ExploreTransfer, MapFocus, OtherChoice, RowState, SearchTurn, StopReason,
-    ThirdActorChoice, TransferMsg, WritersInBetween, bar_parts,
+    ExploreSetup, ExploreTransfer, MapFocus, MixedWay, OtherChoice, RowState, SearchTurn,
+    StopReason, ThirdActorChoice, TransferMsg, WritersInBetween, bar_parts,
 };
 pub use jobs::{
     JobId, JobMsg, JobPart, JobQueue, JobReport, JobRequest, JobResult, Jobs, WorkerMsg,

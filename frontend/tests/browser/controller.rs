@@ -212,3 +212,26 @@ async fn a_search_with_a_protection_says_that_every_order_holds() {
     );
     assert!(!found.contains("broken"), "{found}");
 }
+
+#[wasm_bindgen_test]
+async fn a_tool_takes_part_in_every_order() {
+    let page = child_maker().await;
+    page.choose_in(SWITCHES, "With one more actor", "kubectl-replace")
+        .await;
+    page.press(SWITCHES, "Search every order").await;
+    page.until("the search is over", |page| {
+        page.text(SWITCHES).contains("Every run comes to rest")
+    })
+    .await;
+    let found = page.text(SWITCHES);
+    assert!(
+        found.contains("when each request of Editor D is sent: kubectl replace with the object"),
+        "{found}"
+    );
+    page.choose_in(SWITCHES, "With one more actor", "").await;
+    page.until("it is searched again", |page| {
+        let found = page.text(SWITCHES);
+        found.contains("Every run comes to rest") && !found.contains("each request of")
+    })
+    .await;
+}

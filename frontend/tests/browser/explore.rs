@@ -348,6 +348,25 @@ async fn each_may_write_in_another_way() {
 }
 
 #[wasm_bindgen_test]
+async fn an_editor_may_be_a_tool() {
+    let page = explore().await;
+    edits(&page, "same-field").await;
+    page.choose("A writes by", "kubectl-scale").await;
+    page.choose("B writes by", "flux").await;
+    searched(&page).await;
+    let map = page.text(MAP);
+    assert!(map.contains("A: kubectl scale · B: Flux"), "{map}");
+    assert!(map.contains("APPLY dry run"), "{map}");
+    // A tool reads as it does.
+    assert!(!page.text(OUTCOMES).contains("reads first"));
+    edits(&page, "different-fields").await;
+    page.choose("B writes by", "kubectl-scale").await;
+    searched(&page).await;
+    let map = page.text(MAP);
+    assert!(map.contains("kubectl writes only the replicas."), "{map}");
+}
+
+#[wasm_bindgen_test]
 async fn a_third_actor_makes_more_of_it_than_a_picture_can_show() {
     let page = explore().await;
     third(&page, "annotates").await;

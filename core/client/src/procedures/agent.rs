@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::Request;
 use serde_json::Value;
 
-use super::part::Parts;
+use super::part::PartList;
 use crate::{Call, Next, ObjectRef, Patch, Preconditions, Reply, Sender};
 
 /// The sender of the requests about an object, and the options that each of its writes has.
@@ -167,7 +167,7 @@ impl SingleRequest {
         self.call = None;
     }
 
-    pub(crate) fn add_parts<'a>(&'a self, parts: &mut Parts<'a>) {
+    pub(crate) fn add_parts<'a>(&'a self, parts: &mut PartList<'a>) {
         parts.plain((&self.agent, self.call.is_some()));
         self.call.iter().for_each(|call| parts.call(call));
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::agent::Agent;
 use super::deletion::Deletion;
-use super::part::Parts;
+use super::part::PartList;
 use super::upgrade::Progress;
 use crate::{Next, Reply, Write, last_applied, three_way_patch};
 
@@ -146,7 +146,7 @@ impl ClientSideApply {
         }
     }
 
-    pub(super) fn add_parts<'a>(&'a self, parts: &mut Parts<'a>) {
+    pub(super) fn add_parts<'a>(&'a self, parts: &mut PartList<'a>) {
         parts.plain((&self.agent, &self.write, self.retries, self.force));
         parts.object(&self.manifest);
         parts.object(&self.live);

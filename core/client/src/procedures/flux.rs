@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::deletion::Deletion;
-use super::part::Parts;
+use super::part::PartList;
 use super::upgrade::Progress;
 use crate::{Next, Patch, Reply};
 
@@ -124,7 +124,7 @@ impl Flux {
         }
     }
 
-    pub(super) fn add_parts<'a>(&'a self, parts: &mut Parts<'a>) {
+    pub(super) fn add_parts<'a>(&'a self, parts: &mut PartList<'a>) {
         parts.plain((&self.agent, discriminant(&self.stage)));
         parts.object(&self.manifest);
         parts.object(&self.live);

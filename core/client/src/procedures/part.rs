@@ -20,9 +20,9 @@ pub enum ProcedurePart<'a> {
 
 /// A list of parts that grows.
 #[derive(Debug, Default)]
-pub(crate) struct Parts<'a>(pub(crate) Vec<ProcedurePart<'a>>);
+pub(crate) struct PartList<'a>(pub(crate) Vec<ProcedurePart<'a>>);
 
-impl<'a> Parts<'a> {
+impl<'a> PartList<'a> {
     pub(crate) fn plain(&mut self, value: impl Hash) {
         let mut hasher = DefaultHasher::new();
         value.hash(&mut hasher);

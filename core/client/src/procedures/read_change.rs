@@ -126,3 +126,17 @@ impl ReadChange<'_> {
         own.fold(Set::default(), |all, owned| all.union(&owned.set))
     }
 }
+
+/// Returns whether a client applies server-side: it creates an object by an apply, too. Then the object is
+/// one of which only the name is known.
+pub(super) fn applies(preset: Preset) -> bool {
+    matches!(
+        preset,
+        Preset::KubectlApplyServerSide
+            | Preset::Helm4
+            | Preset::ArgoCdServerSide
+            | Preset::Flux
+            | Preset::Terraform
+            | Preset::ControllerApply
+    )
+}

@@ -9,7 +9,7 @@ use optimist_apiserver::object::{Metadata, text};
 use serde_json::{Value, json};
 
 use super::agent::Agent;
-use super::part::Parts;
+use super::part::PartList;
 use super::upgrade::{Progress, Upgrade};
 use crate::{Next, Reply, client_side_managers, manifest_fields};
 
@@ -127,7 +127,7 @@ impl ServerSideApply {
         }
     }
 
-    pub(super) fn add_parts<'a>(&'a self, parts: &mut Parts<'a>) {
+    pub(super) fn add_parts<'a>(&'a self, parts: &mut PartList<'a>) {
         let options = (self.force, self.leaves_out, self.migrates, self.rounds);
         parts.plain((&self.agent, options, discriminant(&self.stage)));
         parts.object(&self.body);

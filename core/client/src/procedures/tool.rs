@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::agent::{Agent, SingleRequest};
 use super::client_side_apply::{ClientSideApply, is_empty};
 use super::flux::Flux;
-use super::part::Parts;
-use super::read_change::ReadChange;
+use super::part::PartList;
+use super::read_change::{ReadChange, applies};
 use super::server_side_apply::ServerSideApply;
 use super::tracking;
 use super::upgrade::Upgrade;
@@ -83,6 +83,13 @@ impl Tool {
         let mut tool = Self::from(plan);
         tool.has_read(&live);
         tool.start(live);
+        tool
+    }
+
+    /// A tool that sends what it has without a read: its change was made of this object.
+    pub fn without_read(plan: ToolPlan, object: Arc<Value>) -> Self {
+        let mut tool = Self::from(plan);
+        tool.start(object);
         tool
     }
 
@@ -209,7 +216,7 @@ impl Tool {
     }
 
     /// The object that it has read decides what follows only as far as its stage has it.
-    pub(crate) fn add_parts<'a>(&'a self, parts: &mut Parts<'a>) {
+    pub(crate) fn add_parts<'a>(&'a self, parts: &mut PartList<'a>) {
         parts.plain((&self.plan, discriminant(&self.stage)));
         match &self.stage {
             Stage::Sending(single) => single.add_parts(parts),
@@ -486,18 +493,4 @@ impl ReadChange<'_> {
             false => self.sends(agent, write, patch),
         }
     }
-}
-
-/// Returns whether a client applies server-side: it creates an object by an apply, too. Then the object is
-/// one of which only the name is known.
-fn applies(preset: Preset) -> bool {
-    matches!(
-        preset,
-        Preset::KubectlApplyServerSide
-            | Preset::Helm4
-            | Preset::ArgoCdServerSide
-            | Preset::Flux
-            | Preset::Terraform
-            | Preset::ControllerApply
-    )
 }

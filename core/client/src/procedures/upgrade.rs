@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::agent::Agent;
-use super::part::Parts;
+use super::part::PartList;
 use crate::{Next, Patch, Reply, upgrade_patch};
 
 /// The number of times that the patch is sent: `maxPatchRetry` in
@@ -104,7 +104,7 @@ impl Upgrade {
         }
     }
 
-    pub(super) fn add_parts<'a>(&'a self, parts: &mut Parts<'a>) {
+    pub(super) fn add_parts<'a>(&'a self, parts: &mut PartList<'a>) {
         parts.plain((&self.agent, &self.from, &self.applier));
         parts.plain((self.backoff, self.attempts, discriminant(&self.stage)));
         if let UpgradeStage::Patching(patch) = &self.stage {

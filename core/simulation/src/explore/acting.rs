@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::header::USER_AGENT;
 use http::{Method, Request};
-use optimist_client::{Editor, Intent, Next, NextRequest, Procedure, Reply};
+use optimist_client::{Editor, Intent, Next, NextRequest, Procedure, Reply, Way};
 
 use super::tool::name_of;
 use crate::{Action, ActorId, ByHand, HistoryTree, NodeId, Operation};
@@ -26,10 +26,8 @@ pub(super) fn send_next(
             let Next::Send(request) = procedure.next() else {
                 return None;
             };
-            if let Procedure::Tool(tool) = &*procedure
-                && let Some(name) = name_of(tool.plan().way)
-            {
-                tree.world_mut().actor_mut(actor).name = name.into();
+            if let Procedure::Tool(tool) = &*procedure {
+                name_tool(tree, actor, tool.plan().way);
             }
             action_of_tool(tree, actor, &request)
         }
@@ -48,6 +46,13 @@ pub(super) fn send_next(
     Some(node)
 }
 
+/// Lets an actor that is a tool have the name of the tool's field manager. The two editors keep theirs.
+pub(super) fn name_tool(tree: &mut HistoryTree, actor: ActorId, way: Way) {
+    if let Some(name) = name_of(way).filter(|_| !ActorId::EDITORS.contains(&actor)) {
+        tree.world_mut().actor_mut(actor).name = name.into();
+    }
+}
+
 /// The action of an editor, who has a working copy.
 fn action_of_editor(tree: &mut HistoryTree, actor: ActorId, editor: &Editor) -> Option<Action> {
     let plan = editor.plan();
@@ -64,7 +69,11 @@ fn action_of_editor(tree: &mut HistoryTree, actor: ActorId, editor: &Editor) -> 
 
 /// The action of a tool, with the tool's User-Agent. A write of a tool is not that of a working copy, so it
 /// is a request by hand.
-fn action_of_tool(tree: &mut HistoryTree, actor: ActorId, request: &Request<Vec<u8>>) -> Action {
+pub(super) fn action_of_tool(
+    tree: &mut HistoryTree,
+    actor: ActorId,
+    request: &Request<Vec<u8>>,
+) -> Action {
     let agent = request.headers().get(USER_AGENT);
     if let Some(agent) = agent.and_then(|agent| agent.to_str().ok()) {
         tree.world_mut().actor_mut(actor).manager = agent.into();

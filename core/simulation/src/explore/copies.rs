@@ -82,11 +82,17 @@ fn is_last_applied(path: &Path) -> bool {
     names(path).is_some_and(|names| names == ["metadata", "annotations", LAST_APPLIED])
 }
 
-fn is_of_replicas(intent: &Intent) -> bool {
+/// Returns whether it means to change nothing but the replicas.
+pub(super) fn is_of_replicas(intent: &Intent) -> bool {
     let is = |change: &IntendedChange| {
         names(&change.path).is_some_and(|names| names == ["spec", "replicas"])
     };
     matches!(intent, Intent::Change(changes) if changes.iter().all(is))
+}
+
+/// Returns whether a field is a part of the status.
+pub(super) fn is_of_status(path: &Path) -> bool {
+    matches!(path.0.first(), Some(PathElement::Field(name)) if name == "status")
 }
 
 /// The names on a path; `None` if it leads through a list.

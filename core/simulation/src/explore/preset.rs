@@ -247,8 +247,8 @@ impl ThirdActor {
     }
 }
 
-/// The name of a tool in addresses.
-fn tool_slug(preset: Preset) -> &'static str {
+/// Returns the name of a tool in addresses.
+pub fn tool_slug(preset: Preset) -> &'static str {
     match preset {
         Preset::KubectlEdit => "kubectl-edit",
         Preset::KubectlApply => "kubectl-apply",

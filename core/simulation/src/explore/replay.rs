@@ -1,10 +1,8 @@
 //! Replays a history of a search in a tree that people can step through.
 
-use std::sync::Arc;
-
 use optimist_client::Procedure;
 
-use super::acting::send_next;
+use super::acting::{action_of_tool, name_tool, send_next};
 use super::{Plan, Scenario, Search, TransitionId, TransitionKind};
 use crate::{Action, ActorId, HistoryTree, Operation};
 
@@ -46,7 +44,15 @@ pub fn replayed(
             TransitionKind::ServerReads | TransitionKind::ServerReadsAgain
         );
         if is_answered {
-            if send_next(&mut tree, *who, procedure).is_none() {
+            let sent = match procedure {
+                // The clock of the search stands still, so its bytes can differ from those that Play would make.
+                Procedure::Tool(_) => search.request(edge).and_then(|request| {
+                    let action = action_of_tool(&mut tree, *who, &request);
+                    tree.act_once(Operation::Act(*who, action))
+                }),
+                editor => send_next(&mut tree, *who, editor),
+            };
+            if sent.is_none() {
                 break;
             }
             choose_writes(scenario, &mut tree);
@@ -59,13 +65,12 @@ pub fn replayed(
     tree
 }
 
-/// Lets the actors that are tools have the names of their field managers.
+/// Lets the actors that are tools have their names.
 fn name_tools(scenario: &Scenario, tree: &mut HistoryTree) {
-    let plans = scenario.acting();
-    for (id, plan) in plans.filter(|(_, plan)| plan.tool().is_some()) {
-        let actor = tree.world_mut().actor_mut(id);
-        actor.name = Arc::clone(&plan.manager);
-        actor.manager = Arc::clone(&plan.manager);
+    for (id, plan) in scenario.acting() {
+        if let Some((way, _)) = plan.tool() {
+            name_tool(tree, id, way);
+        }
     }
 }
 

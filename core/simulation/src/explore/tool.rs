@@ -11,6 +11,7 @@ use optimist_client::{
 };
 use serde_json::Value;
 
+use super::copies::{is_of_replicas, is_of_status};
 use super::{Plan, Scenario, Search, ThirdActor, Transition};
 use crate::ObjectRef;
 
@@ -21,6 +22,31 @@ impl Plan {
         Self {
             tool: Some(Way::Client(preset, OnOwned::Usual)),
             ..Self::new(manager_of(preset), intent)
+        }
+    }
+
+    /// The tools by which an actor can write its own edit.
+    pub const TOOLS: [Preset; 12] = [
+        Preset::KubectlEdit,
+        Preset::KubectlApply,
+        Preset::KubectlApplyServerSide,
+        Preset::KubectlReplace,
+        Preset::KubectlScale,
+        Preset::Helm3,
+        Preset::Helm4,
+        Preset::ArgoCdClientSide,
+        Preset::ArgoCdServerSide,
+        Preset::Flux,
+        Preset::Terraform,
+        Preset::Autoscaler,
+    ];
+
+    /// The same actor with the same edit, as a tool.
+    #[must_use]
+    pub fn by_tool(self, preset: Preset) -> Self {
+        Self {
+            tool: Some(Way::Client(preset, OnOwned::Usual)),
+            ..self
         }
     }
 
@@ -92,7 +118,8 @@ impl Scenario {
             first: Some(Arc::clone(&self.object)),
         };
         let tool = match read {
-            Some(read) => Tool::with_read(plan, Arc::clone(read)),
+            Some(read) if reads_first(way) => Tool::with_read(plan, Arc::clone(read)),
+            Some(object) => Tool::without_read(plan, Arc::clone(object)),
             None => Tool::from(plan),
         };
         tool.into()
@@ -123,19 +150,34 @@ impl Scenario {
     /// # Errors
     /// The reason why one cannot.
     pub(super) fn check_tools(&self) -> Result<(), String> {
-        let tools = self.plans.iter().filter_map(|plan| plan.tool());
-        for (way, _) in tools {
-            if let Way::Client(preset, _) = way
-                && preset.write(&self.resource).is_none()
+        for plan in &self.plans {
+            if let Some(Way::Client(preset, _)) = plan.tool
+                && let Some(why) = self.why_not(preset, &plan.intent)
             {
-                let kind = &self.resource.kind;
-                return Err(format!(
-                    "{} writes the scale subresource, and {kind} has none.",
-                    manager_of(preset)
-                ));
+                return Err(why);
             }
         }
         Ok(())
+    }
+
+    /// The reason why a tool cannot carry an intent.
+    fn why_not(&self, preset: Preset, intent: &Intent) -> Option<String> {
+        let (tool, kind) = (manager_of(preset), &self.resource.kind);
+        let scales = matches!(preset, Preset::KubectlScale | Preset::Autoscaler);
+        match intent {
+            Intent::Delete => Some(format!("{tool} writes the object and does not delete it.")),
+            _ if preset.write(&self.resource).is_none() => Some(format!(
+                "{tool} writes the scale subresource, and {kind} has none."
+            )),
+            _ if scales && !is_of_replicas(intent) => {
+                Some(format!("{tool} writes only the replicas."))
+            }
+            Intent::Change(changes) if changes.iter().any(|it| is_of_status(&it.path)) => {
+                let split = self.resource.serves("status");
+                split.then(|| format!("{tool} does not write the status."))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the intent of a delivery tool: the starting object as a manifest, with one more annotation.

@@ -5,7 +5,7 @@ use optimist_apiserver::object::Metadata;
 use optimist_client::WriteMethod;
 use optimist_messages::explore as said_of;
 use optimist_simulation::explore::{
-    ExplorePreset, PRESETS, Scenario, Search, SearchStatus, ThirdActor, replayed,
+    ExplorePreset, PRESETS, Plan, Scenario, Search, SearchStatus, ThirdActor, replayed,
 };
 use optimist_simulation::{ActorId, HistoryTree, World};
 
@@ -238,6 +238,11 @@ pub fn scenario(random: &mut Random) -> Option<(&'static ExplorePreset, Scenario
         scenario
             .plans
             .push(random.choose(&ThirdActor::EDITORS).plan(&scenario));
+    }
+    for plan in &mut scenario.plans {
+        if random.once_in(4) {
+            *plan = plan.clone().by_tool(*random.choose(&Plan::TOOLS));
+        }
     }
     let ways: Vec<WriteMethod> = scenario
         .plans

@@ -1,6 +1,7 @@
 //! The search of every order of a controller's steps: what it says of each property is tried by runs of
 //! Play, with the shortest history that breaks it and with random ones.
 
+use optimist_client::Preset;
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_lesson::parse_controller_property;
 use optimist_messages::orders as messages;
@@ -8,7 +9,8 @@ use optimist_simulation::explore::{
     ControllerQuestion, ControllerReplay, ControllerSearch, PropertyAnswer, ThirdActor,
 };
 use optimist_simulation::{
-    Action, ActorId, ByHand, ControllerOperation, HistoryTree, Operation, Start, WIDGET, World,
+    Action, ActorId, ByHand, ControllerOperation, HistoryTree, NGINX, Operation, Start, WIDGET,
+    World,
 };
 
 use crate::generate;
@@ -250,6 +252,7 @@ pub fn search(seed: u64, hearing: &mut Hearing) -> Option<()> {
 /// Searches where chance does not begin: at the start of each program, with few states, and where it has
 /// broken what it is for.
 pub fn fixed(hearing: &mut Hearing) {
+    scaled(hearing);
     for name in ReadyProgramName::ALL {
         let start = Start {
             controller: Some(ReadyProgram::new(name).into()),
@@ -306,6 +309,21 @@ pub fn fixed(hearing: &mut Hearing) {
                 break;
             }
         }
+    }
+}
+
+/// Searches beside a Deployment, which has a scale, with a tool that writes nothing else.
+fn scaled(hearing: &mut Hearing) {
+    for third in [Preset::KubectlScale, Preset::Autoscaler].map(ThirdActor::Tool) {
+        let start = Start {
+            controller: Some(ReadyProgram::new(ReadyProgramName::FieldOwner).into()),
+            ..Start::with(&format!("{WIDGET}---\n{NGINX}"))
+        };
+        let mut tree = HistoryTree::new(World::from_start(start.into()).expect("it loads").0);
+        tree.connect_controller();
+        let question = ControllerQuestion::of_ready_program(tree.world()).expect("one widget");
+        let question = question.with_third(tree.world(), third).expect("a scale");
+        asked((&tree, None, Some(third)), &question, (300, 7), hearing);
     }
 }
 

@@ -1,11 +1,11 @@
 //! The selection of Explore in links.
 
-use optimist_simulation::explore::{PRESETS, ThirdActor};
+use optimist_simulation::explore::{PRESETS, Plan, ThirdActor, tool_slug};
 use optimist_simulation::{HistoryTree, NGINX, World};
 use serde_json::{Value, json};
 
 use super::model::ways;
-use super::{EditSource, ExploreModel, ExploreSetup, ThirdActorChoice};
+use super::{EditSource, ExploreModel, ExploreSetup, MixedWay, ThirdActorChoice};
 
 /// The most characters of a property in a link.
 const MOST_CHARACTERS: usize = 2_000;
@@ -42,7 +42,10 @@ impl ExploreModel {
         // Three as in older links, if they are enough.
         let mixed = setup.mixed.iter().take(setup.actors().max(3));
         let mixed: Value = mixed
-            .map(|(way, reads)| json!([slug(*way), reads]))
+            .map(|(way, reads)| match way {
+                MixedWay::Method(way) => json!([slug(usize::from(*way)), reads]),
+                MixedWay::Tool(preset) => json!([tool_slug(*preset), reads]),
+            })
             .collect();
         let third = setup.third.map(ThirdActorChoice::slug);
         let mut json = json!({
@@ -99,7 +102,12 @@ impl ExploreModel {
         let way = |slug: &str| ways.iter().position(|way| way.slug() == slug);
         let mixed = json.get("mixed").and_then(Value::as_array);
         for (place, said) in setup.mixed.iter_mut().zip(mixed.into_iter().flatten()) {
-            let known = said.get(0).and_then(Value::as_str).and_then(way);
+            let known = said.get(0).and_then(Value::as_str).and_then(|slug| {
+                let tool = || Plan::TOOLS.into_iter().find(|it| tool_slug(*it) == slug);
+                let method = way(slug).and_then(|way| u8::try_from(way).ok());
+                let method = method.map(MixedWay::Method);
+                method.or_else(|| tool().map(MixedWay::Tool))
+            });
             let reads = said.get(1).and_then(Value::as_bool);
             *place = (known.unwrap_or(place.0), reads.unwrap_or(place.1));
         }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::link::is_preset;
-use super::{ExploreRequest, SearchTurn, ThirdActorChoice, WritersInBetween};
+use super::{ExploreRequest, MixedWay, SearchTurn, ThirdActorChoice, WritersInBetween};
 use optimist_client::{OnConflict, WriteMethod};
 use optimist_lesson::{PropertyError, WrittenProperty, parse_property};
 use optimist_simulation::ActorId;
@@ -31,8 +31,8 @@ pub struct ExploreSetup {
     pub micro_steps: bool,
     /// `true` if the answer to one write can be lost.
     pub loses_answer: bool,
-    /// The write method of each actor in the mixed row, and whether the actor reads first.
-    pub mixed: [(usize, bool); 6],
+    /// The way of writing of each actor in the mixed row, and whether the actor reads first.
+    pub mixed: [(MixedWay, bool); 6],
     /// A property that somebody wrote; empty: none.
     pub property: String,
 }
@@ -260,14 +260,7 @@ impl ExploreModel {
                 tries: OnConflict::DEFAULT_ATTEMPTS,
                 micro_steps: false,
                 loses_answer: false,
-                mixed: [
-                    (1, true),
-                    (4, true),
-                    (4, true),
-                    (4, true),
-                    (4, true),
-                    (4, true),
-                ],
+                mixed: [1, 4, 4, 4, 4, 4].map(|way| (MixedWay::Method(way), true)),
                 property: String::new(),
             },
             from_play: None,
@@ -365,7 +358,9 @@ impl ExploreModel {
         }
         self.compared = self.compared.filter(|row| *row < rows);
         for (way, _) in &mut self.setup.mixed {
-            if *way >= ways.len() {
+            if let MixedWay::Method(way) = way
+                && usize::from(*way) >= ways.len()
+            {
                 *way = 0;
             }
         }

@@ -1,5 +1,6 @@
-//! The task of a third actor, as people choose it.
+//! The task of a third actor and the way of writing of each one, as people choose them.
 
+use optimist_client::Preset;
 use optimist_simulation::explore::ThirdActor;
 
 /// The task of a third actor.
@@ -27,4 +28,13 @@ impl ThirdActorChoice {
             None => Some(ThirdActorChoice::OfPlay).filter(|it| it.slug() == slug),
         }
     }
+}
+
+/// The way of writing of an actor in the mixed row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MixedWay {
+    /// A write method, by its position.
+    Method(u8),
+    /// A tool, which reads as it does.
+    Tool(Preset),
 }

@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
-use optimist_client::WriteMethod;
-use optimist_simulation::explore::{Comparison, HistoryAnswer, PRESETS, Search, Tally, ThirdActor};
+use optimist_client::{Preset, WriteMethod};
+use optimist_simulation::explore::{
+    Comparison, HistoryAnswer, PRESETS, Plan, Search, Tally, ThirdActor, tool_slug,
+};
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_state::{
     EditSource, ExploreModel, ExploreMsg, ExploreRequest, ExploreRow, ExploreSetup, MapFocus,
-    RowState, SearchTurn, ThirdActorChoice, bar_parts,
+    MixedWay, RowState, SearchTurn, ThirdActorChoice, bar_parts,
 };
 use serde_json::{Value, json};
 
@@ -137,7 +139,7 @@ fn other_methods_in_the_mixed_row_search_only_that_row_again() {
     });
     model.update(ExploreMsg::Focus(Some(MapFocus::State(0))));
     let mut setup = model.setup.clone();
-    setup.mixed[0] = (2, false);
+    setup.mixed[0] = (MixedWay::Method(2), false);
     model.update(ExploreMsg::Setup(setup.clone()));
     assert_eq!(model.chosen, model.mixed_row());
     assert_eq!(model.focus, None);
@@ -204,7 +206,8 @@ fn a_selection_comes_back_from_its_link() {
             (4, true),
             (4, true),
             (4, true),
-        ],
+        ]
+        .map(|(way, reads)| (MixedWay::Method(way), reads)),
         property: "before: [A writes,\n  C reads]".to_owned(),
     }));
     for row in [4, model.mixed_row()] {
@@ -335,6 +338,26 @@ fn a_link_carries_a_third_actor_that_is_a_tool() {
 }
 
 #[test]
+fn a_link_carries_every_tool_of_an_editor() {
+    for tool in Plan::TOOLS {
+        for actor in 0..2 {
+            let mut model = ExploreModel::new();
+            let mut setup = model.setup.clone();
+            setup.mixed[actor].0 = MixedWay::Tool(tool);
+            model.update(ExploreMsg::Setup(setup));
+            assert_eq!(model.chosen, model.mixed_row());
+            let json = model.to_json();
+            assert_eq!(json["mixed"][actor], json!([tool_slug(tool), true]));
+            let opened = ExploreModel::new().requested(&request(tree(), json));
+            assert_eq!(opened, (model.setup.clone(), model.chosen), "{tool:?}");
+        }
+        let method = ExploreModel::new();
+        let method = method.ways.iter().find(|way| way.slug() == tool_slug(tool));
+        assert_eq!(method, None, "one name means one way");
+    }
+}
+
+#[test]
 fn what_a_link_does_not_say_or_says_wrongly_stays_as_it_is() {
     let model = ExploreModel::new();
     let wrong = json!({
@@ -367,7 +390,7 @@ fn the_edits_of_play_come_with_the_third_actor_if_it_has_edits() {
     assert_eq!(plans(&[A, B, D, F]), (4, Some(ThirdActorChoice::OfPlay)));
     let (mut setup, _) = model.requested(&request(edited_by(&[A, B, D, F]), Value::Null));
     assert_eq!(setup.acting(), [A, B, D, F]);
-    setup.mixed[3] = (7, false);
+    setup.mixed[3] = (MixedWay::Tool(Preset::Flux), false);
     let mut chosen = ExploreModel::new();
     chosen.update(ExploreMsg::Setup(setup.clone()));
     let linked = request(edited_by(&[A, B, D, F]), chosen.to_json());
