@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use optimist_client::Preset;
 use optimist_diagnose::without_private::PrivateSearch;
 use optimist_messages::label;
@@ -96,7 +94,7 @@ fn page(directory: &Path, case: &CaseFile) -> Result<String, BadInput> {
         {
             return Err(other());
         }
-        text.push_str(&saved_file(name, false, &STANDARD.encode(of(name)?)));
+        text.push_str(&saved_file(name, false, &of(name)?));
     }
     text.push_str(&after);
     Ok(text)

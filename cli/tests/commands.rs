@@ -402,7 +402,7 @@ fn an_html_file_has_the_page_and_the_case_without_its_secrets() {
     assert_eq!(err, "");
     let html = std::fs::read_to_string(&made).unwrap();
     assert!(
-        html.contains("data-file=\"a.wasm\" data-coding=\"\">cHJvZ3JhbQ=="),
+        html.contains("data-file=\"a.wasm\" data-coding=\"\">L3vs7Lhgl<"),
         "{html}"
     );
     let shown = html.split("optimist-shown\" content=\"").nth(1).unwrap();

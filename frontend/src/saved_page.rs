@@ -2,8 +2,6 @@
 //! release together, and hands the file to the browser. The texts of the file are in
 //! `optimist_state`.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use gloo_timers::callback::Timeout;
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
@@ -145,11 +143,7 @@ async fn part(name: &str, mut bytes: Uint8Array) -> Result<String, JsValue> {
     if let Ok(compressor) = compressor {
         bytes = through(&compressor, &bytes).await?;
     }
-    Ok(saved_file(
-        name,
-        compressed,
-        &STANDARD.encode(bytes.to_vec()),
-    ))
+    Ok(saved_file(name, compressed, &bytes.to_vec()))
 }
 
 /// All bytes of an answer.

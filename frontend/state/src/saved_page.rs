@@ -112,12 +112,35 @@ pub fn saved_page(page: &str, content: &SavedContent<'_>) -> Option<[String; 2]>
 }
 
 /// The markup of a file in a saved page. `compressed`: by gzip.
-pub fn saved_file(name: &str, compressed: bool, base64: &str) -> String {
+pub fn saved_file(name: &str, compressed: bool, bytes: &[u8]) -> String {
     let coding = if compressed { "gzip" } else { "" };
     let name = escaped(name);
+    let text = in_base_85(bytes);
     format!(
-        "<script type=\"text/plain\" data-file=\"{name}\" data-coding=\"{coding}\">{base64}</script>\n"
+        "<script type=\"text/plain\" data-file=\"{name}\" data-coding=\"{coding}\">{text}</script>\n"
     )
+}
+
+/// Bytes as a text that no markup is in: five characters for four bytes, the highest digit first, and one more
+/// than the bytes at the end. It is 6 % shorter than base64. The script of the saved page reads it (`saved.js`).
+fn in_base_85(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(4) * 5);
+    for part in bytes.chunks(4) {
+        let mut word = [0; 4];
+        word[..part.len()].copy_from_slice(part);
+        let mut rest = u32::from_be_bytes(word);
+        let mut digits = [0; 5];
+        for digit in digits.iter_mut().rev() {
+            *digit = (rest % 85) as u8;
+            rest /= 85;
+        }
+        let digits = digits.iter().take(part.len() + 1);
+        text.extend(digits.map(|digit| match char::from(b'(' + digit) {
+            '<' => '}',
+            other => other,
+        }));
+    }
+    text
 }
 
 /// A text as markup that says it, also inside quotes.
