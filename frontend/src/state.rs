@@ -69,7 +69,11 @@ impl Reducible for PageState {
             return self;
         }
         let keeps = matches!(msg, Msg::Persistence(PersistenceMsg::Save));
-        let works = matches!(msg, Msg::Work | Msg::Job(_, JobReport::Part(_)));
+        let works = match &msg {
+            Msg::Work => true,
+            Msg::Job(_, JobReport::Part(part)) => !matches!(part, JobPart::LeftOut(_)),
+            _ => false,
+        };
         let mut next = (*self).clone();
         let effects = next.state.update(msg, &BrowserPlatform);
         run(

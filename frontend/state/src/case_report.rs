@@ -35,11 +35,20 @@ pub enum CaseReport {
 }
 
 impl ReportRequest {
+    pub(crate) fn new(case: Value, stand_ins: bool) -> Self {
+        Self { case, stand_ins }
+    }
+
     /// The number of bytes of its texts.
     pub(crate) fn size(&self) -> usize {
-        let texts = self.case["texts"].as_array().into_iter().flatten();
-        texts.filter_map(Value::as_str).map(str::len).sum()
+        text_size(&self.case)
     }
+}
+
+/// The number of bytes of the texts of a case as links have it.
+pub(crate) fn text_size(case: &Value) -> usize {
+    let texts = case["texts"].as_array().into_iter().flatten();
+    texts.filter_map(Value::as_str).map(str::len).sum()
 }
 
 /// The Markdown of a request, in parts.
@@ -108,7 +117,7 @@ impl ShareState {
 impl State {
     /// Asks for the Markdown of a case as links have it.
     pub(crate) fn write_report(&mut self, case: Value, stand_ins: bool, fx: &mut Effects<'_>) {
-        let request = JobRequest::Report(Box::new(ReportRequest { case, stand_ins }));
+        let request = JobRequest::Report(Box::new(ReportRequest::new(case, stand_ins)));
         self.share.report = Some(CaseReport::Running(self.jobs.start(request, fx)));
     }
 }

@@ -9,8 +9,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-use optimist_diagnose::anonymize::{CaseSettings, ValueSearch};
-use optimist_diagnose::without_private::PrivateSearch;
 use optimist_lesson::SwitchFinding;
 use optimist_links::{Replay, Session, ShareError};
 use optimist_simulation::HistoryTree;
@@ -23,7 +21,7 @@ use crate::diagnose::{FoundObject, ReadOutcome, ReadWork, TablePart, TableReques
 use crate::effect::{BrowserEffect, Effects, slice};
 use crate::learn::{SwitchesRequest, SwitchesWork};
 use crate::orders::{MOST_STATES, OrdersFinding, OrdersRequest, OrdersWork};
-use crate::without_values::CaseLeftOut;
+use crate::without_values::{LeaveOutRequest, LeaveOutWork, LinkedCase};
 
 /// The least time between two reports of a job's progress, in milliseconds: each draws the page again.
 const REPORTING: f64 = 100.0;
@@ -54,10 +52,8 @@ pub enum JobRequest {
     Challenge(Box<Search>),
     /// Search every history of a controller with the chosen switches.
     Switches(SwitchesRequest),
-    /// Leave the values that look private out of the texts of a case.
-    Private(Vec<String>),
-    /// Leave all values out of the texts of a case.
-    Values(Vec<String>, CaseSettings),
+    /// Leave values out of a case, and write the rest as a link and as Markdown.
+    LeaveOut(Box<LeaveOutRequest>),
     /// Read a text of a case.
     Read(String),
     /// Write a case as Markdown, once everything in it has run.
@@ -84,6 +80,8 @@ pub enum JobPart {
     Object(FoundObject),
     /// A part of the rows, for [`JobRequest::Table`].
     Table(TablePart),
+    /// What is left of a case, for [`JobRequest::LeaveOut`]; `None` for nothing.
+    LeftOut(Option<LinkedCase>),
 }
 
 /// The result of a job.
@@ -99,11 +97,9 @@ pub enum JobResult {
     Challenge(Box<Search>),
     /// The result of [`JobRequest::Switches`]; `None` if the lesson has no ready program.
     Switches(Option<SwitchFinding>),
-    /// The result of [`JobRequest::Private`] and [`JobRequest::Values`].
-    LeftOut(CaseLeftOut),
     /// The end of [`JobRequest::Read`]. The objects came in parts.
     Read(ReadOutcome),
-    /// The result of [`JobRequest::Report`].
+    /// The result of [`JobRequest::Report`], and the end of [`JobRequest::LeaveOut`].
     Report(String),
     /// The end of [`JobRequest::Table`]: `false` if the case has no table. The table came in parts.
     Table(bool),
@@ -155,9 +151,7 @@ impl JobRequest {
     pub fn can_travel(&self) -> bool {
         match self {
             Self::Orders(_) | Self::Switches(_) => true,
-            Self::Private(texts) | Self::Values(texts, _) => {
-                is_worth_sending(texts.iter().map(String::len).sum())
-            }
+            Self::LeaveOut(request) => is_worth_sending(request.size()),
             Self::Read(text) => is_worth_sending(text.len()),
             Self::Report(request) => is_worth_sending(request.size()),
             Self::Table(request) => is_worth_sending(request.size()),
@@ -171,8 +165,7 @@ impl JobRequest {
             Self::Replay(session) => Box::new(session.replay()),
             Self::Challenge(search) => Box::new(ChallengeWork(Some(search))),
             Self::Switches(request) => Box::new(SwitchesWork::new(&request)),
-            Self::Private(texts) => Box::new(PrivateSearch::new(&texts)),
-            Self::Values(texts, settings) => Box::new(ValueSearch::new(&texts, &settings)),
+            Self::LeaveOut(request) => Box::new(LeaveOutWork::new(*request, write)),
             Self::Read(text) => Box::new(ReadWork::new(text)),
             Self::Report(request) => Box::new(ReportWork::new(&request, write)),
             Self::Table(request) => Box::new(TableWork::new(*request)),
@@ -206,35 +199,6 @@ impl Work for ChallengeWork {
 
     fn progress(&self) -> (usize, usize) {
         (0, 1)
-    }
-}
-
-impl Work for PrivateSearch {
-    fn advance(&mut self) -> Option<JobResult> {
-        if PrivateSearch::advance(self) {
-            return None;
-        }
-        let found = self.result().cloned().unwrap_or_default();
-        Some(JobResult::LeftOut(CaseLeftOut::Private(found)))
-    }
-
-    fn progress(&self) -> (usize, usize) {
-        (0, 1)
-    }
-}
-
-impl Work for ValueSearch {
-    fn advance(&mut self) -> Option<JobResult> {
-        if ValueSearch::advance(self) {
-            return None;
-        }
-        let found = self.result()?;
-        Some(JobResult::LeftOut(CaseLeftOut::Values(found)))
-    }
-
-    /// The number of compared cases is known, and not the number that is left.
-    fn progress(&self) -> (usize, usize) {
-        (self.attempts(), self.attempts() + 1)
     }
 }
 
@@ -391,6 +355,7 @@ impl State {
             }
             JobReport::Part(JobPart::Object(object)) => return self.take_read_object(id, object),
             JobReport::Part(JobPart::Table(part)) => return self.take_table_part(id, &part),
+            JobReport::Part(JobPart::LeftOut(left)) => return self.values_left_out(id, left),
             JobReport::Done(result) => result,
         };
         self.jobs.running.remove(&id);
@@ -399,7 +364,6 @@ impl State {
             JobResult::Replayed(tree) => self.replayed(id, tree, fx),
             JobResult::Challenge(search) => self.challenge_searched(id, &search, fx),
             JobResult::Switches(found) => self.switches_searched(id, found, fx),
-            JobResult::LeftOut(found) => self.values_left_out(id, found, fx),
             JobResult::Read(outcome) => self.text_is_read(id, outcome),
             JobResult::Report(markdown) => self.share.take_report(id, markdown),
             JobResult::Table(is_run) => self.table_is_run(id, is_run),

@@ -94,7 +94,7 @@ pub use view::{
     ViewMsg, ViewState,
 };
 pub use without_browser::diagnosed;
-pub use without_values::{CaseLeftOut, SharedCase, ValuesLeftOut};
+pub use without_values::{CaseLeftOut, LeaveOutRequest, LinkedCase, SharedCase, ValuesLeftOut};
 
 /// Everything that the page shows.
 #[derive(Clone, Debug)]

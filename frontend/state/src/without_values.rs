@@ -2,14 +2,16 @@
 
 use std::rc::Rc;
 
-use optimist_diagnose::anonymize::WithoutValues;
-use optimist_diagnose::without_private::WithoutPrivate;
-use optimist_links::Session;
+use optimist_diagnose::anonymize::{CaseSettings, ValueSearch, WithoutValues};
+use optimist_diagnose::without_private::{PrivateSearch, WithoutPrivate};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::State;
+use crate::case_report::{CaseReport, ReportRequest, ReportWork, WriteReport, text_size};
+use crate::diagnose::case_session;
 use crate::effect::Effects;
-use crate::jobs::{JobId, JobRequest};
+use crate::jobs::{JobId, JobPart, JobRequest, JobResult, Work};
 use crate::share::Withheld;
 
 /// The most characters of a case whose values can be left out: its answers are computed again and
@@ -38,9 +40,7 @@ pub enum ValuesLeftOut {
 /// A case of which something is left out.
 #[derive(Clone, Debug)]
 pub struct SharedCase {
-    /// The session for links.
-    pub session: Session,
-    /// The text of the session.
+    /// The text of its session.
     pub text: Rc<str>,
     /// The values that were left out.
     pub found: CaseLeftOut,
@@ -56,16 +56,119 @@ pub enum CaseLeftOut {
 }
 
 impl CaseLeftOut {
-    fn texts(&self) -> (&[String], Withheld) {
-        match self {
-            Self::Private(found) => (&found.texts, Withheld::Private),
-            Self::Values(found) => (&found.texts, Withheld::Values),
-        }
+    /// Takes the texts, without the values.
+    fn take_texts(&mut self) -> Vec<String> {
+        std::mem::take(match self {
+            Self::Private(found) => &mut found.texts,
+            Self::Values(found) => &mut found.texts,
+        })
     }
 
     /// Returns whether stand-ins replace all values, and the answers of the server are the same.
     pub fn has_stand_ins(&self) -> bool {
         matches!(self, Self::Values(found) if found.same)
+    }
+}
+
+/// The text of a session for links, with the values that were left out of it.
+pub type LinkedCase = (String, CaseLeftOut);
+
+/// A request to leave values out of a case, and to write what is left of it as a link and as Markdown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LeaveOutRequest {
+    /// The case as links have it, with its values.
+    case: Value,
+    /// The settings to compare its answers with, if all values are left out; else the private ones are.
+    settings: Option<CaseSettings>,
+}
+
+impl LeaveOutRequest {
+    /// The number of bytes of its texts.
+    pub(crate) fn size(&self) -> usize {
+        text_size(&self.case)
+    }
+}
+
+/// The work on a [`LeaveOutRequest`], in parts.
+pub(crate) struct LeaveOutWork {
+    case: Value,
+    stage: LeaveOutStage,
+    /// What is left of the case, until somebody takes it.
+    left: Option<Option<LinkedCase>>,
+    write: WriteReport,
+}
+
+enum LeaveOutStage {
+    Private(Box<PrivateSearch>),
+    Values(Box<ValueSearch>),
+    Report(Box<ReportWork>),
+    /// Nothing is left of the case.
+    Empty,
+}
+
+impl LeaveOutWork {
+    pub(crate) fn new(request: LeaveOutRequest, write: WriteReport) -> Self {
+        let texts = request.case["texts"].as_array().into_iter().flatten();
+        let texts: Vec<String> = texts
+            .filter_map(|it| Some(it.as_str()?.to_owned()))
+            .collect();
+        Self {
+            case: request.case,
+            stage: match request.settings {
+                None => LeaveOutStage::Private(Box::new(PrivateSearch::new(&texts))),
+                Some(settings) => {
+                    LeaveOutStage::Values(Box::new(ValueSearch::new(&texts, &settings)))
+                }
+            },
+            left: None,
+            write,
+        }
+    }
+
+    /// Writes the link, and begins to write the Markdown.
+    fn take_found(&mut self, mut found: CaseLeftOut) {
+        self.case["texts"] = found.take_texts().into();
+        let stand_ins = found.has_stand_ins();
+        let session = case_session(std::mem::take(&mut self.case));
+        self.stage = match &session {
+            Some(session) => {
+                let report = ReportRequest::new(session.extra.clone(), stand_ins);
+                LeaveOutStage::Report(Box::new(ReportWork::new(&report, self.write)))
+            }
+            None => LeaveOutStage::Empty,
+        };
+        self.left = Some(session.map(|session| (session.to_text(), found)));
+    }
+}
+
+impl Work for LeaveOutWork {
+    fn advance(&mut self) -> Option<JobResult> {
+        let found = match &mut self.stage {
+            LeaveOutStage::Private(search) => match search.advance() {
+                true => return None,
+                false => CaseLeftOut::Private(search.result().cloned().unwrap_or_default()),
+            },
+            LeaveOutStage::Values(search) => match search.advance() {
+                true => return None,
+                false => CaseLeftOut::Values(search.result()?),
+            },
+            LeaveOutStage::Report(report) => return report.advance(),
+            LeaveOutStage::Empty => return Some(JobResult::Report(String::new())),
+        };
+        self.take_found(found);
+        None
+    }
+
+    fn take_part(&mut self) -> Option<JobPart> {
+        self.left.take().map(JobPart::LeftOut)
+    }
+
+    /// The number of compared cases is known, and not the number that is left.
+    fn progress(&self) -> (usize, usize) {
+        match &self.stage {
+            LeaveOutStage::Values(search) => (search.attempts(), search.attempts() + 1),
+            _ => (0, 1),
+        }
     }
 }
 
@@ -99,35 +202,34 @@ impl State {
             self.share.values = Some(ValuesLeftOut::TooLarge(limit));
             return;
         }
-        let found = self.diagnose.to_share();
-        self.share.values = Some(match found {
-            None => ValuesLeftOut::Empty,
-            Some((texts, settings)) if all => {
-                let request = JobRequest::Values(texts, settings);
-                ValuesLeftOut::Searching(self.jobs.start(request, fx))
-            }
-            Some((texts, _)) => {
-                ValuesLeftOut::Looking(self.jobs.start(JobRequest::Private(texts), fx))
-            }
+        let Some((case, settings)) = self.diagnose.to_share(what) else {
+            self.share.values = Some(ValuesLeftOut::Empty);
+            return;
+        };
+        let request = LeaveOutRequest {
+            case,
+            settings: all.then_some(settings),
+        };
+        let job = self.jobs.start(JobRequest::LeaveOut(Box::new(request)), fx);
+        self.share.values = Some(match all {
+            true => ValuesLeftOut::Searching(job),
+            false => ValuesLeftOut::Looking(job),
         });
     }
 
-    /// Takes the case of which something is left out.
-    pub(crate) fn values_left_out(&mut self, job: JobId, found: CaseLeftOut, fx: &mut Effects<'_>) {
+    /// Takes what is left of the case without the values. The job goes on with its Markdown.
+    pub(crate) fn values_left_out(&mut self, job: JobId, left: Option<LinkedCase>) {
         let waiting = self.share.values.as_ref().and_then(ValuesLeftOut::job);
         if waiting != Some(job) {
             return;
         }
-        let (texts, withheld) = found.texts();
-        let Some(session) = self.diagnose.with_texts(texts, withheld) else {
-            self.share.values = Some(ValuesLeftOut::Empty);
-            return;
-        };
-        self.write_report(session.extra.clone(), found.has_stand_ins(), fx);
-        self.share.values = Some(ValuesLeftOut::Found(Rc::new(SharedCase {
-            text: session.to_text().into(),
-            session,
-            found,
-        })));
+        self.share.values = Some(match left {
+            Some((text, found)) => {
+                self.share.report = Some(CaseReport::Running(job));
+                let text = text.into();
+                ValuesLeftOut::Found(Rc::new(SharedCase { text, found }))
+            }
+            None => ValuesLeftOut::Empty,
+        });
     }
 }

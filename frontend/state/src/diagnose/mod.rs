@@ -44,6 +44,7 @@ use self::reading_run::ReadingRun;
 pub use self::recorded::{RecordedSource, SelectedStep, StepMove, StepObject};
 use self::saved_case::SavedCase;
 pub use self::saved_case::case_fragment;
+pub(crate) use self::saved_case::case_session;
 use crate::jobs::JobId;
 use crate::share::Withheld;
 

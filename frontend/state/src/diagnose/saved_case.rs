@@ -263,46 +263,42 @@ impl DiagnoseState {
         self.saved().size()
     }
 
-    /// Returns its texts, and the settings with which people look at it; `None` if there is no
-    /// input.
-    pub(crate) fn to_share(&self) -> Option<(Vec<String>, CaseSettings)> {
+    /// Returns the case as a link has it without these values, which are still there, and the settings with which people
+    /// look at it; `None` if there is no input.
+    pub(crate) fn to_share(&self, withheld: Withheld) -> Option<(Value, CaseSettings)> {
         let saved = self.saved();
         if saved.texts.is_empty() {
             return None;
         }
-        let texts = saved.texts.iter().map(|text| text.to_string()).collect();
         let settings = CaseSettings {
             client: self.client(),
-            manager: saved.manager,
-            given: saved.given,
+            manager: saved.manager.clone(),
+            given: saved.given.clone(),
         };
-        Some((texts, settings))
-    }
-
-    /// The same case with other texts, as a session for links; `None` if there is none.
-    pub(crate) fn with_texts(&self, texts: &[String], withheld: Withheld) -> Option<Session> {
-        let saved = SavedCase {
-            texts: texts.iter().map(|text| text.as_str().into()).collect(),
+        let shared = SavedCase {
             client: Some(self.client()),
             manager: masked_text(&self.manager),
             withheld,
-            ..self.saved()
+            ..saved
         };
-        saved.session()
+        Some((shared.to_json(), settings))
     }
 }
 
 impl SavedCase {
     /// Makes a session for links; `None` if there is no text.
     fn session(&self) -> Option<Session> {
-        if self.texts.is_empty() {
-            return None;
-        }
-        let mut session = Session::from_tree(&HistoryTree::new(World::load(NGINX).ok()?.0));
-        session.page = Page::Diagnose.slug().to_owned();
-        session.extra = self.to_json();
-        Some(session)
+        case_session(self.to_json())
     }
+}
+
+/// Makes a session of a case as links have it; `None` if there is no text.
+pub(crate) fn case_session(case: Value) -> Option<Session> {
+    case["texts"].as_array().filter(|texts| !texts.is_empty())?;
+    let mut session = Session::from_tree(&HistoryTree::new(World::load(NGINX).ok()?.0));
+    session.page = Page::Diagnose.slug().to_owned();
+    session.extra = case;
+    Some(session)
 }
 
 impl State {

@@ -797,8 +797,7 @@ fn a_link_without_values_gives_the_same_answers_and_says_what_stays() {
         panic!("{:?}", shared.found)
     };
     assert!(found.left_out > 5, "{}", found.left_out);
-    let text = shared.session.to_text();
-    let link = session_fragment(WayIn::Diagnose, &text);
+    let link = session_fragment(WayIn::Diagnose, &shared.text);
     let other = Page::open_at(&link, Default::default());
     assert_eq!(codes(&other), codes(&page));
     assert_eq!(other.state.diagnose.client(), page.state.diagnose.client());

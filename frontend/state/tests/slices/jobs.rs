@@ -113,12 +113,14 @@ fn a_worker_leaves_the_same_values_out_of_a_case() {
         here.finish_work();
         let mut elsewhere = shared();
         let (id, request) = job(&mut elsewhere, ShareMsg::Withhold(what));
-        let report = worked_elsewhere(id, request);
-        elsewhere.send(Msg::Job(id, report));
-        elsewhere.finish_work();
-        let found = |page: &Page| match &page.state.share.values {
-            Some(ValuesLeftOut::Found(shared)) => {
-                (shared.text.clone(), format!("{:?}", shared.found))
+        for report in reported_elsewhere(id, request) {
+            elsewhere.send(Msg::Job(id, report));
+        }
+        assert!(!elsewhere.state.is_working());
+        let found = |page: &Page| match (&page.state.share.values, &page.state.share.report) {
+            (Some(ValuesLeftOut::Found(shared)), Some(CaseReport::Done(markdown))) => {
+                let found = format!("{:?}", shared.found);
+                (shared.text.clone(), found, markdown.clone())
             }
             other => panic!("{other:?}"),
         };
@@ -424,8 +426,12 @@ fn a_worker_searches_the_switches_of_a_challenge() {
 #[test]
 fn a_case_travels_if_it_is_worth_the_start_of_the_worker_and_the_message_is_short() {
     let travels = |bytes: usize| {
-        let text = "x".repeat(bytes / 2);
-        JobRequest::Private(vec![text.clone(), text]).can_travel()
+        let mut page = diagnose();
+        page.send(DiagnoseMsg::Bring("x".repeat(bytes / 2)));
+        page.send(DiagnoseMsg::Bring("x".repeat(bytes / 2)));
+        let (_, request) = job(&mut page, ViewMsg::Dialog(Some(Dialog::Share)));
+        assert!(matches!(request, JobRequest::LeaveOut(_)), "{request:?}");
+        request.can_travel()
     };
     assert!(!travels(2_000) && travels(600_000) && !travels(16_000_000));
 }
