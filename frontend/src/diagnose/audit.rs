@@ -75,10 +75,11 @@ fn served(store: &StateHandle) -> Html {
 
 fn progress(store: &StateHandle, run: &AuditRun) -> Html {
     // While a log grows, what is known of it stays in sight.
-    let progress = run.progress().filter(|_| run.replay.is_none());
-    let Some((done, total)) = progress else {
+    if run.replay.is_some() || !run.is_running() {
         return Html::default();
-    };
+    }
+    let progress = run.job().and_then(|job| store.jobs.progress(job));
+    let (done, total) = progress.unwrap_or((0, 1));
     let percent = done * 100 / total.max(1);
     let says = if run.is_reading() {
         label::audit_reading(&percent)
@@ -103,9 +104,9 @@ fn progress(store: &StateHandle, run: &AuditRun) -> Html {
 /// Draws the choice of the log's object.
 fn objects(store: &StateHandle, run: &AuditRun) -> Html {
     if run.objects.is_empty() {
-        return match run.progress() {
-            None => html! { <p class="says">{ label::audit_no_object() }</p> },
-            Some(_) => Html::default(),
+        return match run.is_running() {
+            true => Html::default(),
+            false => html! { <p class="says">{ label::audit_no_object() }</p> },
         };
     }
     let onchange = store.on(|event: Event| DiagnoseMsg::ChooseAudited(chosen(&event)));

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::State;
 use crate::diagnose::DiagnoseState;
 use crate::effect::{Effects, Platform};
-use crate::jobs::{JobId, JobRequest, JobResult, Work};
+use crate::jobs::{JobId, JobQueue, JobReport, JobRequest, JobResult, Work};
 use crate::share::ShareState;
 
 /// Writes a case as Markdown, once everything in it has run. `true` if stand-ins replace its values.
@@ -56,6 +56,8 @@ pub(crate) struct ReportWork {
     case: DiagnoseState,
     stand_ins: bool,
     write: WriteReport,
+    /// The job that the case waits for.
+    jobs: JobQueue,
     clock: StepClock,
 }
 
@@ -86,6 +88,7 @@ impl ReportWork {
             case,
             stand_ins: request.stand_ins,
             write,
+            jobs: JobQueue::new(write),
             clock: StepClock::default(),
         }
     }
@@ -93,8 +96,23 @@ impl ReportWork {
 
 impl Work for ReportWork {
     fn advance(&mut self) -> Option<JobResult> {
-        if self.case.is_working() {
+        if self.case.works_in_slices() {
             self.case.work(&Effects::new(&self.clock));
+            return None;
+        }
+        if let Some(request) = self.case.job_request(|| false) {
+            self.case.wait_for(JobId::ONLY);
+            self.jobs.start(JobId::ONLY, request, 0.0);
+        }
+        self.jobs.advance(0.0, &|| self.clock.now());
+        match self.jobs.take_report() {
+            Some((id, JobReport::Done(JobResult::AuditLog(log)))) => self.case.take_log(id, log),
+            Some((id, JobReport::Done(JobResult::AuditReplay(it)))) => {
+                self.case.take_replay(id, it);
+            }
+            _ => {}
+        }
+        if self.case.is_working() {
             return None;
         }
         Some(JobResult::Report((self.write)(&self.case, self.stand_ins)))

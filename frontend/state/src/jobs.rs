@@ -8,7 +8,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use optimist_diagnose::audit::AuditLog;
 use optimist_lesson::SwitchFinding;
 use optimist_links::{Replay, Session, ShareError};
 use optimist_simulation::HistoryTree;
@@ -17,7 +19,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::State;
 use crate::case_report::{ReportRequest, ReportWork, WriteReport};
-use crate::diagnose::{FoundObject, ReadOutcome, ReadWork, TablePart, TableRequest, TableWork};
+use crate::diagnose::{
+    AuditReplay, AuditRequest, AuditWork, BranchRequest, BranchStart, BranchWork, FoundObject,
+    ReadOutcome, ReadWork, TablePart, TableRequest, TableWork,
+};
 use crate::effect::{BrowserEffect, Effects, slice};
 use crate::learn::{SwitchesRequest, SwitchesWork};
 use crate::orders::{MOST_STATES, OrdersFinding, OrdersRequest, OrdersWork};
@@ -38,6 +43,11 @@ pub(crate) fn is_worth_sending(bytes: usize) -> bool {
 /// The number of a job. It never comes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct JobId(u32);
+
+impl JobId {
+    /// The only one of a queue that has one job after the other.
+    pub(crate) const ONLY: Self = Self(0);
+}
 
 /// A request for long work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -60,6 +70,12 @@ pub enum JobRequest {
     Report(Box<ReportRequest>),
     /// Run every way of writing for an object of a case.
     Table(Box<TableRequest>),
+    /// Read or replay an audit log of a case.
+    #[serde(skip)]
+    Audit(AuditRequest),
+    /// Make the start of a branch of a recorded history.
+    #[serde(skip)]
+    Branch(BranchRequest),
 }
 
 /// A report of a job.
@@ -103,6 +119,15 @@ pub enum JobResult {
     Report(String),
     /// The end of [`JobRequest::Table`]: `false` if the case has no table. The table came in parts.
     Table(bool),
+    /// The result of [`AuditRequest::Read`].
+    #[serde(skip)]
+    AuditLog(Arc<AuditLog>),
+    /// The result of [`AuditRequest::Replay`].
+    #[serde(skip)]
+    AuditReplay(Rc<AuditReplay>),
+    /// The result of [`JobRequest::Branch`]: `None` if there is none.
+    #[serde(skip)]
+    Branch(Option<Box<BranchStart>>),
 }
 
 /// A message to a worker of the page.
@@ -143,6 +168,7 @@ impl JobRequest {
         match self {
             Self::Orders(_) => (0, MOST_STATES),
             Self::Replay(session) => (0, session.steps()),
+            Self::Audit(request) => request.progress(),
             _ => (0, 1),
         }
     }
@@ -155,7 +181,7 @@ impl JobRequest {
             Self::Read(text) => is_worth_sending(text.len()),
             Self::Report(request) => is_worth_sending(request.size()),
             Self::Table(request) => is_worth_sending(request.size()),
-            Self::Replay(_) | Self::Challenge(_) => false,
+            Self::Replay(_) | Self::Challenge(_) | Self::Audit(_) | Self::Branch(_) => false,
         }
     }
 
@@ -169,6 +195,8 @@ impl JobRequest {
             Self::Read(text) => Box::new(ReadWork::new(text)),
             Self::Report(request) => Box::new(ReportWork::new(&request, write)),
             Self::Table(request) => Box::new(TableWork::new(*request)),
+            Self::Audit(request) => Box::new(AuditWork::new(request)),
+            Self::Branch(request) => Box::new(BranchWork::new(request)),
         }
     }
 }
@@ -367,6 +395,9 @@ impl State {
             JobResult::Read(outcome) => self.text_is_read(id, outcome),
             JobResult::Report(markdown) => self.share.take_report(id, markdown),
             JobResult::Table(is_run) => self.table_is_run(id, is_run),
+            JobResult::AuditLog(log) => self.log_is_read(id, log),
+            JobResult::AuditReplay(replay) => self.log_is_replayed(id, replay),
+            JobResult::Branch(start) => self.branch_is_made(id, start.map(|it| *it), fx),
         }
     }
 

@@ -54,12 +54,13 @@ pub use cards::{CardObjects, aligned_rows, rows_of_changes};
 pub use case_report::{CaseReport, ReportRequest, WriteReport};
 pub use controllers::{ControllerMsg, ControllerPart, ControllerView};
 pub use diagnose::{
-    AuditReplay, AuditRun, BranchSource, BranchStep, BringProblem, CASE, CASE_PLACE, CaseExample,
-    CaseKeeping, CasePreview, CaseReading, CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState,
-    FoundObject, InputItem, LiveEditMsg, LiveEditor, LiveEvent, LiveOutcome, LiveRequest,
-    LiveServer, MAX_ITEMS, NextOutcome, NextRun, ObservedHistory, OwnerFilter, PreviewFilter,
-    ReadOutcome, RecordedSource, SelectedStep, SettledConflict, StepMove, StepObject, TablePart,
-    TableRequest, WRITERS, case_fragment, case_of, pruning,
+    AuditReplay, AuditRequest, AuditRun, BranchRequest, BranchSource, BranchStart, BranchStep,
+    BringProblem, CASE, CASE_PLACE, CaseExample, CaseKeeping, CasePreview, CaseReading,
+    CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, FoundObject, InputItem, LiveEditMsg,
+    LiveEditor, LiveEvent, LiveOutcome, LiveRequest, LiveServer, MAX_ITEMS, NextOutcome, NextRun,
+    ObservedHistory, OwnerFilter, PreviewFilter, ReadOutcome, RecordedSource, SelectedStep,
+    SettledConflict, StepMove, StepObject, TablePart, TableRequest, WRITERS, case_fragment,
+    case_of, pruning,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;

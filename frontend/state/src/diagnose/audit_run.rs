@@ -1,6 +1,5 @@
-//! An audit log: read, replayed and searched a slice at a time.
+//! An audit log: a job reads it, and another one replays and searches it for one of its objects.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -13,7 +12,10 @@ use optimist_diagnose::observed::FieldChange;
 use optimist_masking::{MASK, masked};
 use serde_json::Value;
 
+use super::DiagnoseState;
 use super::recorded::manager_names;
+use crate::State;
+use crate::jobs::{JobId, JobResult, Work};
 
 /// The number of bytes that are read at a time: less than a slice of the work.
 const BYTES: usize = 32 * 1024;
@@ -23,8 +25,11 @@ const BYTES: usize = 32 * 1024;
 pub struct AuditRun {
     /// The thing of the case that the log is.
     pub(super) item: u32,
-    /// Shared between the states of the page: only the last one goes on.
-    stage: Rc<RefCell<Stage>>,
+    /// The log, as far as it is read.
+    log: Arc<AuditLog>,
+    next: AuditPart,
+    /// The job that does the next part; `None` before it begins.
+    job: Option<JobId>,
     /// The objects of the log with their writes, those with the most first.
     pub objects: Rc<Vec<(AuditedObject, usize)>>,
     /// The position of the object that is looked at.
@@ -56,13 +61,37 @@ pub struct AuditReplay {
     pub manager_names: Rc<Vec<String>>,
 }
 
-#[derive(Debug)]
-enum Stage {
+/// The part of the work that is next.
+#[derive(Clone, Debug)]
+enum AuditPart {
+    /// These lines are to be read.
+    Read(Arc<str>),
+    /// The object that is looked at is to be replayed.
+    Replay,
+    Done,
+}
+
+/// A request for a part of the work on a log.
+#[derive(Clone, Debug)]
+pub enum AuditRequest {
+    /// Read these lines after the log so far.
+    Read(Arc<AuditLog>, Arc<str>),
+    /// Replay an object, after the requests of an earlier replay if the log goes on from it.
+    Replay(Arc<AuditLog>, AuditedObject, Option<Rc<AuditReplay>>),
+}
+
+/// The work on a log, in parts.
+pub(crate) struct AuditWork {
+    stage: AuditStage,
+    /// The replay of the same object that is known.
+    known: Option<Rc<AuditReplay>>,
+}
+
+enum AuditStage {
     Reading(AuditReader),
     Replaying(Arc<AuditLog>, Box<RecordedHistory>, usize),
     Searching(Arc<AuditLog>, Box<RecordedHistory>, Box<PartialFindings>),
     Masking(Box<PartialReplay>),
-    Done(Arc<AuditLog>),
 }
 
 /// An [`AuditReplay`] whose values that look private are masked in parts: each is about one step.
@@ -82,9 +111,9 @@ impl AuditRun {
     pub(super) fn new(item: u32, text: &Arc<str>, chosen: usize) -> Self {
         Self {
             item,
-            stage: Rc::new(RefCell::new(Stage::Reading(AuditReader::new(Arc::clone(
-                text,
-            ))))),
+            log: Arc::default(),
+            next: AuditPart::Read(Arc::clone(text)),
+            job: None,
             objects: Rc::default(),
             chosen,
             replay: None,
@@ -118,37 +147,58 @@ impl AuditRun {
 
     /// Begins to read the lines that came meanwhile, if nothing else is done.
     fn read_more(&mut self) {
-        let log = match &*self.stage.borrow() {
-            Stage::Done(log) if !self.more.is_empty() => AuditLog::clone(log),
-            _ => return,
-        };
+        if self.more.is_empty() || !matches!(self.next, AuditPart::Done) {
+            return;
+        }
         let looked_at = self.objects.get(self.chosen);
         self.wanted = looked_at.map(|(object, _)| object.clone());
-        let lines = std::mem::take(&mut self.more);
-        let reader = AuditReader::after(log, lines.into());
-        self.stage = Rc::new(RefCell::new(Stage::Reading(reader)));
+        self.next = AuditPart::Read(std::mem::take(&mut self.more).into());
     }
 
-    /// Returns the work that is done and all work; `None` if it is done or was stopped.
-    pub fn progress(&self) -> Option<(usize, usize)> {
-        if self.cancelled {
+    /// Returns whether something is left to do, and the user has not stopped it.
+    pub fn is_running(&self) -> bool {
+        !self.cancelled && !matches!(self.next, AuditPart::Done)
+    }
+
+    /// The job that does the next part.
+    pub fn job(&self) -> Option<JobId> {
+        self.job
+    }
+
+    /// The request for the next part, if no job does it.
+    pub(super) fn request(&self) -> Option<AuditRequest> {
+        if !self.is_running() || self.job.is_some() {
             return None;
         }
-        match &*self.stage.borrow() {
-            Stage::Reading(reader) => Some(reader.progress()),
-            Stage::Replaying(log, _, done) => Some((*done, log.events.len())),
-            Stage::Searching(log, ..) => Some((log.events.len(), log.events.len())),
-            Stage::Masking(partial) => {
-                let all = partial.log.events.len();
-                Some((all, all))
+        let log = Arc::clone(&self.log);
+        match &self.next {
+            AuditPart::Read(lines) => Some(AuditRequest::Read(log, Arc::clone(lines))),
+            AuditPart::Replay => {
+                let (object, _) = self.objects.get(self.chosen)?;
+                Some(AuditRequest::Replay(
+                    log,
+                    object.clone(),
+                    self.replay.clone(),
+                ))
             }
-            Stage::Done(_) => None,
+            AuditPart::Done => None,
         }
+    }
+
+    /// Waits for a job that does the next part.
+    pub(super) fn wait_for(&mut self, job: JobId) {
+        self.job = Some(job);
+    }
+
+    /// Stops the work. Another object or more lines begin the part again.
+    pub(super) fn cancel(&mut self) {
+        self.cancelled = true;
+        self.job = None;
     }
 
     /// Returns whether the log is still being read, and no object is replayed yet.
     pub fn is_reading(&self) -> bool {
-        matches!(*self.stage.borrow(), Stage::Reading(_))
+        matches!(self.next, AuditPart::Read(_))
     }
 
     /// Looks at an object as soon as the log has a request about it, unless another one is chosen
@@ -167,89 +217,116 @@ impl AuditRun {
     /// Looks at another object of the log.
     pub(super) fn choose(&mut self, position: usize) {
         self.expected = None;
-        let log = match &*self.stage.borrow() {
-            Stage::Reading(_) => {
-                let wanted = self.objects.get(position);
-                self.wanted = wanted.map(|(object, _)| object.clone());
-                return;
-            }
-            Stage::Masking(partial) => Arc::clone(&partial.log),
-            Stage::Replaying(log, ..) | Stage::Searching(log, ..) | Stage::Done(log) => {
-                Arc::clone(log)
-            }
-        };
+        if self.is_reading() {
+            let wanted = self.objects.get(position);
+            self.wanted = wanted.map(|(object, _)| object.clone());
+            return;
+        }
         self.chosen = position;
         self.cancelled = false;
         self.replay = None;
-        let stage = self.start_replay(log);
-        self.stage = Rc::new(RefCell::new(stage));
+        self.begin_replay();
     }
 
-    /// Starts the replay of the selected object: after the requests that are replayed already, if it is known,
-    /// else before the first one.
-    fn start_replay(&mut self, log: Arc<AuditLog>) -> Stage {
+    /// Begins to replay the object that is looked at, if there is one.
+    fn begin_replay(&mut self) {
         self.chosen = self.chosen.min(self.objects.len().saturating_sub(1));
-        let Some((object, _)) = self.objects.get(self.chosen) else {
-            return Stage::Done(log);
+        self.job = None;
+        self.next = match self.objects.is_empty() {
+            true => AuditPart::Done,
+            false => AuditPart::Replay,
         };
-        let known = self.replay.as_deref();
-        let known = known.filter(|it| it.history.object == *object && log.continues(&it.log));
-        match known {
-            Some(known) => {
-                let done = known.log.events.len();
-                Stage::Replaying(log, Box::new(known.history.clone()), done)
+    }
+
+    /// Takes the log that a job has read.
+    fn take_log(&mut self, log: Arc<AuditLog>) {
+        self.objects = Rc::new(log.objects());
+        self.log = log;
+        let wanted = self.wanted.take();
+        let at = |object: &Option<_>| self.position(object.as_ref()?);
+        let expected = at(&self.expected);
+        if let Some(at) = expected.or_else(|| at(&wanted)) {
+            self.chosen = at;
+        }
+        self.expected.take_if(|_| expected.is_some());
+        self.begin_replay();
+    }
+
+    /// Takes the replay of the object that is looked at.
+    fn take_replay(&mut self, replay: Rc<AuditReplay>) {
+        self.replay = Some(replay);
+        self.job = None;
+        self.next = AuditPart::Done;
+    }
+}
+
+impl AuditRequest {
+    /// The progress before the first part.
+    pub(crate) fn progress(&self) -> (usize, usize) {
+        match self {
+            Self::Read(_, lines) => (0, lines.len()),
+            Self::Replay(log, ..) => (0, log.events.len()),
+        }
+    }
+}
+
+impl AuditWork {
+    pub(crate) fn new(request: AuditRequest) -> Self {
+        let (log, object, known) = match request {
+            AuditRequest::Read(log, lines) => {
+                let reader = AuditReader::after(Arc::unwrap_or_clone(log), lines);
+                return Self {
+                    stage: AuditStage::Reading(reader),
+                    known: None,
+                };
             }
+            AuditRequest::Replay(log, object, known) => (log, object, known),
+        };
+        let known = known.filter(|it| it.history.object == object && log.continues(&it.log));
+        let (history, done) = match &known {
+            Some(known) => (known.history.clone(), known.log.events.len()),
             None => {
-                let history = RecordedHistory::new(object.clone(), &[], Release::default());
-                Stage::Replaying(log, Box::new(history), 0)
+                let history = RecordedHistory::new(object, &[], Release::default());
+                (history, 0)
             }
+        };
+        Self {
+            stage: AuditStage::Replaying(log, Box::new(history), done),
+            known,
         }
     }
 
-    /// Reads or replays a little. Something if all is done.
-    pub(super) fn advance(&mut self) -> Option<()> {
-        let stage = Rc::clone(&self.stage);
-        let mut stage = stage.borrow_mut();
-        let more = match &mut *stage {
-            Stage::Reading(reader) => reader.advance(BYTES),
-            Stage::Replaying(log, history, done) => {
+    /// Does the next part of the stage. Returns whether there is more of it.
+    fn advance_stage(&mut self) -> bool {
+        match &mut self.stage {
+            AuditStage::Reading(reader) => reader.advance(BYTES),
+            AuditStage::Replaying(log, history, done) => {
                 *done += 1;
                 history.advance(log, 1)
             }
-            Stage::Searching(log, history, found) => found.advance(history, log),
-            Stage::Masking(partial) => partial.mask_next(self.replay.as_deref()),
-            Stage::Done(_) => return Some(()),
-        };
-        if !more {
-            let whole = std::mem::replace(&mut *stage, Stage::Done(Arc::default()));
-            *stage = self.next(whole);
+            AuditStage::Searching(log, history, found) => found.advance(history, log),
+            AuditStage::Masking(partial) => partial.mask_next(self.known.as_deref()),
         }
-        let done = matches!(*stage, Stage::Done(_)).then_some(());
-        drop(stage);
-        self.read_more();
-        done
     }
+}
 
-    /// Returns the stage that follows a complete stage.
-    fn next(&mut self, whole: Stage) -> Stage {
-        match whole {
-            Stage::Reading(reader) => {
-                let log = Arc::new(reader.finish());
-                self.objects = Rc::new(log.objects());
-                let wanted = self.wanted.take();
-                let at = |object: &Option<_>| self.position(object.as_ref()?);
-                let expected = at(&self.expected);
-                if let Some(at) = expected.or_else(|| at(&wanted)) {
-                    self.chosen = at;
-                }
-                self.expected.take_if(|_| expected.is_some());
-                self.start_replay(log)
+impl Work for AuditWork {
+    fn advance(&mut self) -> Option<JobResult> {
+        if self.advance_stage() {
+            return None;
+        }
+        let ended = AuditStage::Reading(AuditReader::new("".into()));
+        self.stage = match std::mem::replace(&mut self.stage, ended) {
+            AuditStage::Reading(reader) => {
+                return Some(JobResult::AuditLog(Arc::new(reader.finish())));
             }
-            Stage::Replaying(log, history, _) => Stage::Searching(log, history, Box::default()),
-            Stage::Searching(log, history, found) => {
+            AuditStage::Replaying(log, history, _) => {
+                AuditStage::Searching(log, history, Box::default())
+            }
+            AuditStage::Searching(log, history, found) => {
                 let findings = found.findings;
                 let lanes = RecordedLanes::of_log(&history, &log, &findings);
-                Stage::Masking(Box::new(PartialReplay {
+                AuditStage::Masking(Box::new(PartialReplay {
                     log,
                     history: *history,
                     findings,
@@ -259,12 +336,66 @@ impl AuditRun {
                     answers: 0,
                 }))
             }
-            Stage::Masking(masked) => {
-                let log = Arc::clone(&masked.log);
-                self.replay = Some(Rc::new(masked.finish()));
-                Stage::Done(log)
+            AuditStage::Masking(masked) => {
+                return Some(JobResult::AuditReplay(Rc::new(masked.finish())));
             }
-            done => done,
+        };
+        None
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        let whole = |log: &AuditLog| (log.events.len(), log.events.len());
+        match &self.stage {
+            AuditStage::Reading(reader) => reader.progress(),
+            AuditStage::Replaying(log, _, done) => (*done, log.events.len()),
+            AuditStage::Searching(log, ..) => whole(log),
+            AuditStage::Masking(partial) => whole(&partial.log),
+        }
+    }
+}
+
+impl DiagnoseState {
+    /// The run of the log, if it waits for a job.
+    fn audit_that_waits_for(&mut self, id: JobId) -> Option<&mut AuditRun> {
+        self.audit.as_mut().filter(|run| run.job == Some(id))
+    }
+
+    /// Takes the log that a job has read.
+    pub(crate) fn take_log(&mut self, id: JobId, log: Arc<AuditLog>) {
+        if let Some(run) = self.audit_that_waits_for(id) {
+            run.take_log(log);
+            if !run.is_running() {
+                self.audit_is_done();
+            }
+        }
+    }
+
+    /// Takes the replay of an object of the log.
+    pub(crate) fn take_replay(&mut self, id: JobId, replay: Rc<AuditReplay>) {
+        if let Some(run) = self.audit_that_waits_for(id) {
+            run.take_replay(replay);
+            self.audit_is_done();
+        }
+    }
+
+    fn audit_is_done(&mut self) {
+        self.audit.iter_mut().for_each(AuditRun::read_more);
+        self.look_again();
+    }
+}
+
+impl State {
+    /// Takes the log that a job has read.
+    pub(crate) fn log_is_read(&mut self, id: JobId, log: Arc<AuditLog>) {
+        if let Some(case) = self.case_that_waits_for(id) {
+            case.take_log(id, log);
+        }
+    }
+
+    /// Takes the replay of an object of the log.
+    pub(crate) fn log_is_replayed(&mut self, id: JobId, replay: Rc<AuditReplay>) {
+        if let Some(case) = self.case_that_waits_for(id) {
+            case.take_replay(id, replay);
         }
     }
 }

@@ -1,43 +1,70 @@
 //! A branch of a recorded history: a session in Play that begins with what the server had after a step, as far as the
 //! history says it. Of the objects of the server, a log says those with requests, and a watch its object alone.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use optimist_diagnose::audit::recorded::Branching;
-use optimist_diagnose::case::Case;
 use optimist_sessions::StorageArea;
 use optimist_simulation::{HistoryTree, Start, World};
 
-use super::{DiagnoseState, RecordedSource};
+use super::{AuditReplay, CaseReading, DiagnoseState, RecordedSource};
 use crate::State;
 use crate::address::Page;
 use crate::effect::Effects;
+use crate::jobs::{JobId, JobRequest, JobResult, Work};
 use crate::persistence::fnv_1a;
 
 /// The key of the last branch in the tab's storage.
 const BRANCH: &str = "optimist.branch";
 
-/// A branch that is being made.
+/// A branch that a job makes.
 #[derive(Clone, Debug)]
 pub(super) struct BranchRun {
-    /// Shared between the states of the page: only the last one goes on.
-    stage: Rc<RefCell<Option<Stage>>>,
+    job: JobId,
     row: usize,
     source: BranchSource,
 }
 
-/// The parts from which a branch is made.
-#[derive(Debug)]
-enum Stage {
-    /// The objects of a log, which are looked for.
-    Log(Box<Branching>),
-    /// One object, at a version that was observed.
-    Version(Box<Case>),
+/// A request to make the world in which a branch begins.
+#[derive(Clone, Debug)]
+pub enum BranchRequest {
+    /// After a step of a log.
+    Log(Rc<AuditReplay>, usize),
+    /// At a version of an object that was observed.
+    Version(Rc<CaseReading>, usize),
 }
 
-/// The world in which a branch begins, and the number of other objects that the log names and it does not have.
-type Branch = (World, usize);
+/// The world in which a branch begins.
+#[derive(Clone, Debug)]
+pub struct BranchStart {
+    world: World,
+    /// The number of other objects that the log names and the world does not have.
+    missing: usize,
+}
+
+/// The making of a branch, in parts.
+pub(crate) struct BranchWork {
+    request: BranchRequest,
+    /// The objects of a log, which are looked for.
+    branching: Option<Branching>,
+}
+
+impl BranchRequest {
+    /// Begins to look for the objects of a log; in place of an error the branch of a version, if there is one.
+    fn begin(&self) -> Result<Branching, Option<BranchStart>> {
+        match self {
+            Self::Log(replay, row) => replay.history.branch(*row, &replay.log).ok_or(None),
+            Self::Version(reading, row) => {
+                let case = reading.case.at_version(*row);
+                let installed = case.and_then(|case| case.install().ok());
+                Err(installed.map(|it| BranchStart {
+                    world: it.world,
+                    missing: 0,
+                }))
+            }
+        }
+    }
+}
 
 /// The history from which a session branches off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,72 +125,100 @@ impl BranchStep {
 }
 
 impl DiagnoseState {
-    /// Begins to make a branch after the selected step of a recorded history.
-    pub(super) fn begin_branch(&mut self) {
-        let begun = self.selected_step().and_then(|step| {
-            let (stage, source) = match step.source {
-                RecordedSource::AuditLog => self.log_stage(step.row)?,
-                RecordedSource::Versions => {
-                    let case = self.reading()?.case.at_version(step.row)?;
-                    (Stage::Version(Box::new(case)), BranchSource::Versions)
-                }
-            };
-            Some(BranchRun {
-                stage: Rc::new(RefCell::new(Some(stage))),
-                row: step.row,
-                source,
-            })
-        });
-        self.branching = begun;
+    /// The request for the branch after the selected step of a recorded history, and what the history is.
+    fn branch_request(&self) -> Option<(BranchRequest, BranchSource, usize)> {
+        let step = self.selected_step()?;
+        let (request, source) = match step.source {
+            RecordedSource::AuditLog => {
+                let run = self.audit.as_ref()?;
+                let mut items = self.items.iter();
+                let source = match items.any(|item| item.live && item.id == run.item) {
+                    true => BranchSource::LiveLog,
+                    false => BranchSource::Log,
+                };
+                (BranchRequest::Log(run.replay.clone()?, step.row), source)
+            }
+            RecordedSource::Versions => {
+                let reading = Rc::clone(self.reading()?);
+                let request = BranchRequest::Version(reading, step.row);
+                (request, BranchSource::Versions)
+            }
+        };
+        Some((request, source, step.row))
     }
 
-    fn log_stage(&self, row: usize) -> Option<(Stage, BranchSource)> {
-        let run = self.audit.as_ref()?;
-        let replay = run.replay.as_ref()?;
-        let branching = replay.history.branch(row, &replay.log)?;
-        let mut items = self.items.iter();
-        let source = match items.any(|item| item.live && item.id == run.item) {
-            true => BranchSource::LiveLog,
-            false => BranchSource::Log,
-        };
-        Some((Stage::Log(Box::new(branching)), source))
+    /// The job that makes a branch.
+    pub(super) fn branch_job(&self) -> Option<JobId> {
+        self.branching.as_ref().map(|run| run.job)
     }
 }
 
-impl BranchRun {
-    /// Looks a little further. The branch, once it is found.
-    fn advance(&self) -> Option<Option<Branch>> {
-        let mut stage = self.stage.borrow_mut();
-        if let Some(Stage::Log(branching)) = stage.as_mut()
-            && branching.advance()
-        {
-            return None;
+impl BranchWork {
+    pub(crate) fn new(request: BranchRequest) -> Self {
+        Self {
+            request,
+            branching: None,
         }
-        Some(match stage.take() {
-            Some(Stage::Log(branching)) => branching.finish().map(|it| (it.world, it.missing)),
-            Some(Stage::Version(case)) => case.install().ok().map(|it| (it.world, 0)),
-            None => None,
-        })
+    }
+}
+
+impl Work for BranchWork {
+    fn advance(&mut self) -> Option<JobResult> {
+        let start = match self.branching.take() {
+            None => match self.request.begin() {
+                Ok(begun) => {
+                    self.branching = Some(begun);
+                    return None;
+                }
+                Err(start) => start,
+            },
+            Some(mut branching) => {
+                if branching.advance() {
+                    self.branching = Some(branching);
+                    return None;
+                }
+                branching.finish().map(|it| BranchStart {
+                    world: it.world,
+                    missing: it.missing,
+                })
+            }
+        };
+        Some(JobResult::Branch(start.map(Box::new)))
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        (0, 1)
     }
 }
 
 impl State {
-    /// Makes the branch that is asked for, for a slice, and opens it in Play once it is there.
-    pub(super) fn branch_further(&mut self, fx: &mut Effects<'_>) {
-        let Some(run) = self.diagnose.branching.clone() else {
+    /// Begins to make a branch after the selected step of a recorded history.
+    pub(super) fn begin_branch(&mut self, fx: &mut Effects<'_>) {
+        let request = self.diagnose.branch_request();
+        self.case().branching = request.map(|(request, source, row)| {
+            let job = self.jobs.start(JobRequest::Branch(request), fx);
+            BranchRun { job, row, source }
+        });
+    }
+
+    /// Opens the branch that a job has made in Play, if there is one.
+    pub(crate) fn branch_is_made(
+        &mut self,
+        id: JobId,
+        start: Option<BranchStart>,
+        fx: &mut Effects<'_>,
+    ) {
+        if self.diagnose.branch_job() != Some(id) {
+            return;
+        }
+        let (Some(run), Some(start)) = (self.case().branching.take(), start) else {
             return;
         };
-        let Some(made) = fx.slice(|| run.advance()) else {
-            return;
-        };
-        self.case().branching = None;
-        let Some((world, missing)) = made else {
-            return;
-        };
+        let world = start.world;
         let point = BranchStep {
             row: run.row,
             source: run.source,
-            missing,
+            missing: start.missing,
             version: world.stored().map_or(0, |(version, _)| version),
             start: fnv_1a(&world.start().manifests),
         };

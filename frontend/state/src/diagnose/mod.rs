@@ -25,9 +25,11 @@ use optimist_diagnose::input::{Input, NotDetected};
 use optimist_diagnose::message::{ErrorSource, PrintedError, ReportedError};
 use optimist_diagnose::scene::{GivenParts, NoScene};
 
-pub use self::audit_run::{AuditReplay, AuditRun};
+pub(crate) use self::audit_run::AuditWork;
+pub use self::audit_run::{AuditReplay, AuditRequest, AuditRun};
 use self::branch::BranchRun;
-pub use self::branch::{BranchSource, BranchStep};
+pub(crate) use self::branch::BranchWork;
+pub use self::branch::{BranchRequest, BranchSource, BranchStart, BranchStep};
 pub(crate) use self::change_run::TableWork;
 pub use self::change_run::{ChangeRun, SettledConflict, TablePart, TableRequest, WRITERS};
 pub use self::example::CaseExample;
@@ -211,24 +213,33 @@ impl DiagnoseState {
 
     /// The jobs that it waits for.
     pub(crate) fn jobs(&self) -> impl Iterator<Item = JobId> {
-        self.table_job().into_iter().chain(self.reading_job())
+        let audit = self.audit.as_ref().and_then(AuditRun::job);
+        let jobs = [self.table_job(), self.reading_job(), audit];
+        jobs.into_iter().flatten().chain(self.branch_job())
     }
 
     /// Returns whether there is something to read or to run here, a slice at a time.
     pub(crate) fn works_in_slices(&self) -> bool {
         if self.reading_job().is_some() {
-            return self.branching.is_some();
+            return false;
+        }
+        if self.is_reading() {
+            return true;
         }
         let table = self.table.as_ref().is_some_and(ChangeRun::works_in_slices);
-        self.branching.is_some() || self.is_before_table() || table
+        !self.audits() && (self.is_before_table() || table)
+    }
+
+    /// Returns whether the log is read or replayed.
+    fn audits(&self) -> bool {
+        self.audit.as_ref().is_some_and(AuditRun::is_running)
     }
 
     /// Returns whether something is to be read or run before the table.
     fn is_before_table(&self) -> bool {
-        let audit = self.audit.as_ref().and_then(AuditRun::progress);
         let next = self.next_writes.as_ref().is_some_and(NextRun::is_running);
         let preview = self.preview.as_ref().and_then(CasePreview::progress);
-        self.is_reading() || audit.is_some() || next || preview.is_some()
+        self.is_reading() || self.audits() || next || preview.is_some()
     }
 
     /// The client that people write with: the one that they chose, else the tool of an error message,

@@ -7,8 +7,8 @@ use optimist_sessions::{StorageArea, StorageEffect};
 use optimist_simulation::HistoryTree;
 
 use super::{
-    BringProblem, CASE, CASE_DRAFT, CASE_PLACE, CaseKeeping, ChangeRun, DiagnoseMsg, DiagnoseState,
-    InputItem, TablePart, TableRequest,
+    AuditRun, BringProblem, CASE, CASE_DRAFT, CASE_PLACE, CaseKeeping, ChangeRun, DiagnoseMsg,
+    DiagnoseState, InputItem, TablePart, TableRequest,
 };
 use crate::State;
 use crate::address::Page;
@@ -127,7 +127,7 @@ impl DiagnoseState {
                 self.table.iter_mut().for_each(|run| run.cancelled = true);
             }
             DiagnoseMsg::CancelAudit => {
-                self.audit.iter_mut().for_each(|run| run.cancelled = true);
+                self.audit.iter_mut().for_each(AuditRun::cancel);
             }
             DiagnoseMsg::OneObject(one) => self.one_object = one,
             DiagnoseMsg::PreviewOf(filter) => {
@@ -202,12 +202,10 @@ impl DiagnoseState {
             });
             return all_read == Some(true) && has_new_text;
         }
-        let audit = self.audit.as_mut().filter(|run| run.progress().is_some());
-        if let Some(run) = audit {
-            if fx.slice(|| run.advance()).is_some() {
-                self.look_again();
-            }
-        } else if let Some(next) = self.next_writes.as_mut().filter(|run| run.is_running()) {
+        if self.audits() {
+            return false;
+        }
+        if let Some(next) = self.next_writes.as_mut().filter(|run| run.is_running()) {
             fx.slice(|| next.advance());
         } else if let Some(preview) = self.preview.as_mut().filter(|it| it.progress().is_some()) {
             if fx.slice(|| preview.advance()).is_some() {
@@ -229,19 +227,26 @@ impl DiagnoseState {
         self.table.as_ref().and_then(ChangeRun::job)
     }
 
-    /// The request for a worker that is next, if there is one.
-    fn job_request(&self, has_worker: impl Fn() -> bool) -> Option<JobRequest> {
+    /// The request for a job that is next, if there is one.
+    pub(crate) fn job_request(&self, has_worker: impl Fn() -> bool) -> Option<JobRequest> {
         if let Some(text) = self.text_for_job(&has_worker) {
             return Some(JobRequest::Read(text));
+        }
+        let mut audit = self.audit.iter().filter(|_| !self.is_reading());
+        if let Some(request) = audit.find_map(AuditRun::request) {
+            return Some(JobRequest::Audit(request));
         }
         let table = self.table_request(has_worker)?;
         Some(JobRequest::Table(Box::new(table)))
     }
 
     /// Waits for the job that was [asked for](Self::job_request).
-    fn wait_for(&mut self, job: JobId) {
+    pub(crate) fn wait_for(&mut self, job: JobId) {
+        let audit = self.audit.as_mut().filter(|run| run.request().is_some());
         if self.run.is_for_job() {
             self.run.wait_for(job);
+        } else if let Some(audit) = audit {
+            audit.wait_for(job);
         } else if let Some(table) = &mut self.table {
             table.wait_for(job);
         }
@@ -277,8 +282,8 @@ fn is_of_case(item: &InputItem) -> bool {
 }
 
 impl State {
-    /// Lets a worker read a large text and run the table of a large case, if there is one: one request about a large
-    /// object, and the search for what looks private in it, take longer than the page may be held.
+    /// Starts the job that is next. A worker reads a large text and runs the table of a large case, if there is one: one
+    /// request about a large object, and the search for what looks private in it, take longer than the page may be held.
     pub(crate) fn send_case_jobs(&mut self, fx: &mut Effects<'_>) {
         if let Some(request) = self.diagnose.job_request(|| fx.has_worker()) {
             let job = self.jobs.start(request, fx);
@@ -348,7 +353,7 @@ impl State {
                 self.restore_case(fx);
                 DiagnoseMsg::Observe(event)
             }
-            DiagnoseMsg::Branch => return self.case().begin_branch(),
+            DiagnoseMsg::Branch => return self.begin_branch(fx),
             msg => msg,
         };
         match self.case().update(msg) {
@@ -381,7 +386,6 @@ impl State {
         if self.diagnose.works_in_slices() && self.case().work(fx) {
             self.keep_case(fx);
         }
-        self.branch_further(fx);
     }
 
     /// Keeps in the tab which object and which step is looked at. Apart from the case: a step must

@@ -11,7 +11,7 @@ use optimist_sessions::StorageArea;
 use optimist_state::{
     BringProblem, CASE, CaseExample, CaseKeeping, CaseLeftOut, CaseReport, DiagnoseMsg,
     DiagnoseState, Dialog, MAX_ITEMS, Page as WayIn, PersistenceMsg, PreviewFilter, ShareMsg,
-    ValuesLeftOut, ViewMsg, Withheld, case_of, session_fragment,
+    ValuesLeftOut, ViewMsg, Withheld, case_of, diagnosed, session_fragment,
 };
 use serde_json::json;
 
@@ -733,7 +733,7 @@ fn an_audit_log_is_replayed_with_every_answer_predicted_and_shows_the_fight() {
     let mut page = diagnose();
     bring(&mut page, AUDIT);
     let run = page.state.diagnose.audit.as_ref().expect("there is a log");
-    assert_eq!(run.progress(), None);
+    assert!(!run.is_running() && run.job().is_none());
     let replay = run.replay.as_ref().expect("it is replayed");
     let (same, other, not_run) = replay.history.counts();
     assert_eq!((other, not_run), (0, 0));
@@ -752,6 +752,20 @@ fn an_audit_log_is_replayed_with_every_answer_predicted_and_shows_the_fight() {
 }
 
 #[test]
+fn a_program_without_a_page_replays_a_log_too() {
+    let case = diagnosed([AUDIT.to_owned()]);
+    let mut page = diagnose();
+    bring(&mut page, AUDIT);
+    let steps = |case: &DiagnoseState| {
+        let run = case.audit.as_ref().expect("there is a log");
+        run.replay.as_ref().map(|replay| replay.history.steps.len())
+    };
+    assert!(steps(&case).is_some());
+    assert_eq!(steps(&case), steps(&page.state.diagnose));
+    assert!(case.reading().is_some_and(|it| it.ownership.is_some()));
+}
+
+#[test]
 fn a_large_audit_log_is_read_in_slices_and_can_be_cancelled() {
     let mut page = diagnose();
     let long = AUDIT.repeat(40);
@@ -759,15 +773,19 @@ fn a_large_audit_log_is_read_in_slices_and_can_be_cancelled() {
     page.send(DiagnoseMsg::Bring(long));
     let reads = |page: &Page| {
         let run = page.state.diagnose.audit.as_ref();
-        run.is_some_and(|run| run.progress().is_some())
+        let job = run.filter(|run| run.is_running())?.job()?;
+        page.state.jobs.progress(job)
     };
-    while !reads(&page) {
-        page.send(optimist_state::Msg::Work);
+    while reads(&page).is_none() {
+        page.work();
     }
-    page.send(optimist_state::Msg::Work);
-    assert!(reads(&page), "one slice is not enough");
+    page.work();
+    let (done, all) = reads(&page).expect("one slice is not enough");
+    assert!(done < all, "{done} of {all}");
     page.send(DiagnoseMsg::CancelAudit);
     assert!(!page.state.is_working());
+    // Whoever looks at it again reads it from its beginning.
+    assert_eq!(reads(&page), None);
 }
 
 /// The codes of all ways of writing.

@@ -32,7 +32,7 @@ pub fn of_case(case: &DiagnoseState) -> Vec<String> {
     if let Some(run) = &case.audit {
         let objects = run.objects.iter();
         texts.extend(objects.map(|(object, writes)| messages::audited_writes(object, *writes)));
-        if run.objects.is_empty() && run.progress().is_none() {
+        if run.objects.is_empty() && !run.is_running() {
             texts.push(label::audit_no_object());
         }
     }
