@@ -207,34 +207,35 @@ impl Desk {
     }
 }
 
-/// Does a slice of the jobs of the page. Returns whether there is more.
+/// Tells what the jobs of the page report, or does a slice of them: whoever is told draws the page, which may take as long
+/// as a slice. Returns whether there is more.
 fn slice() -> bool {
-    let more = DESK.with_borrow_mut(|desk| {
-        desk.queue.advance(SLICE, &browser::now);
-        !desk.queue.is_empty()
-    });
-    // Whoever is told may start a job.
-    tell_reports();
-    if !more {
-        // A job that was started meanwhile needs slices of its own.
-        DESK.with_borrow_mut(|desk| {
-            desk.slices = (!desk.queue.is_empty()).then(|| Slices::start(slice));
-        });
+    if !tell_reports() {
+        DESK.with_borrow_mut(|desk| desk.queue.advance(SLICE, &browser::now));
     }
-    more
+    DESK.with_borrow_mut(|desk| {
+        let more = !desk.queue.is_empty() || (desk.queue.has_reports() && desk.tell.is_some());
+        if !more {
+            desk.slices = None;
+        }
+        more
+    })
 }
 
-/// Tells the reports, if somebody hears them.
-fn tell_reports() {
+/// Tells the reports, if somebody hears them. Returns whether there were any.
+fn tell_reports() -> bool {
     let next = || {
         DESK.with_borrow_mut(|desk| {
             let tell = desk.tell.clone()?;
             Some((tell, desk.queue.take_report()?))
         })
     };
+    let mut told = false;
     while let Some((tell, (id, report))) = next() {
         tell(id, report);
+        told = true;
     }
+    told
 }
 
 /// Makes the worker; `None` where there can be none: a saved page, some frames, an old browser.

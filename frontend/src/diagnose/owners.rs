@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use gloo_timers::callback::Timeout;
 use optimist_apiserver::object::Metadata;
 use optimist_client::{shorten, visible};
 use optimist_diagnose::observed::FieldChange;
@@ -17,8 +18,11 @@ use super::recorded::number_of;
 use crate::components::CopyMade;
 use crate::state::{CaseReading, DiagnoseMsg, Dispatcher, OwnerFilter, Sends, StepObject};
 
-/// The number of lines that are drawn at first, and that each press of the button below them adds.
+/// The number of lines that are drawn before anything is pressed, and that each press of the button below them adds.
 const LINES: usize = 400;
+
+/// The number of lines that are drawn at once. The others take as long again.
+const FIRST_LINES: usize = 150;
 
 /// An object with more lines is folded to those with a conflict.
 const FOLDED: usize = 12;
@@ -102,13 +106,14 @@ pub(super) fn tone(number: usize) -> String {
 /// The owners of the lines.
 #[component]
 pub(super) fn Owners(props: &OwnersProps) -> Html {
-    let shown = use_state_eq(|| LINES);
+    let shown = use_state_eq(|| FIRST_LINES);
     let whole = use_state_eq(|| false);
     {
         let (shown, whole) = (shown.clone(), whole.clone());
         use_effect_with((props.object.clone(), props.filter), move |_| {
-            shown.set(LINES);
             whole.set(false);
+            let rest = Timeout::new(0, move || shown.set(LINES));
+            move || drop(rest)
         });
     }
     let Some(ownership) = props.object.ownership() else {
@@ -162,7 +167,7 @@ pub(super) fn Owners(props: &OwnersProps) -> Html {
 /// The button that shows more lines, if there are more.
 fn more_button(shown: &UseStateHandle<usize>, all: usize) -> Html {
     let more = all.saturating_sub(**shown);
-    if more == 0 {
+    if more == 0 || **shown < LINES {
         return Html::default();
     }
     let shown = shown.clone();

@@ -277,6 +277,11 @@ impl JobQueue {
         self.jobs.is_empty()
     }
 
+    /// Returns whether there are reports that nobody has taken.
+    pub fn has_reports(&self) -> bool {
+        !self.reports.is_empty()
+    }
+
     /// Works on the next job for `budget` milliseconds. The last part may take longer.
     pub fn advance(&mut self, budget: f64, now: &dyn Fn() -> f64) {
         let Some(mut job) = self.jobs.pop_front() else {

@@ -66,6 +66,10 @@ impl CasesRun {
         } else if let Some(case) = self.audited.take() {
             self.begin_object(PartialReading::of_audited(case));
         }
+        self.has_more()
+    }
+
+    fn has_more(&self) -> bool {
         self.partial.is_some() || !self.left.is_empty() || self.audited.is_some()
     }
 
@@ -117,6 +121,11 @@ impl ReadingRun {
             Stage::Text(detection, here) => !here && detection.reads_documents(),
             _ => false,
         }
+    }
+
+    /// Returns whether all is read, and only to be taken.
+    pub(super) fn is_read(&self) -> bool {
+        matches!(&*self.0.borrow(), Stage::Cases(cases) if !cases.has_more())
     }
 
     /// Waits for a job that reads the text.
@@ -230,7 +239,8 @@ impl DiagnoseState {
     }
 
     fn follow(&mut self, mut cases: Box<CasesRun>) -> Option<()> {
-        if cases.advance() {
+        if cases.has_more() {
+            cases.advance();
             self.run.0.replace(Stage::Cases(cases));
             return None;
         }

@@ -198,7 +198,11 @@ impl DiagnoseState {
             let has_new_text = self.read != self.next || !self.waiting.is_empty();
             let all_read = fx.slice(|| match self.is_for_job(|| fx.has_worker()) {
                 true => Some(false),
-                false => self.read_on().map(|()| true),
+                false => match self.read_on() {
+                    Some(()) => Some(true),
+                    // To take and to draw it is a slice of its own.
+                    None => self.run.is_read().then_some(false),
+                },
             });
             return all_read == Some(true) && has_new_text;
         }
