@@ -27,10 +27,20 @@ pub(super) struct MixedProps {
 /// A row with a choice per actor.
 #[component]
 pub(super) fn Mixed(props: &MixedProps) -> Html {
+    let mixed = props.setup.mixed.iter().take(props.setup.actors());
+    let applies = mixed
+        .filter_map(|(way, _)| match way {
+            MixedWay::Tool(preset) => Some(preset),
+            MixedWay::Method(_) => None,
+        })
+        .any(|preset| Plan::has_manifest(*preset));
     html! {
         <tr class={classes!("ways", props.chosen.then_some("chosen"))}>
             <td colspan={props.columns.to_string()}>
                 { for props.setup.acting().into_iter().enumerate().map(|actor| choice(props, actor)) }
+                if applies {
+                    <span class="note">{ label::mixed_manifest() }</span>
+                }
             </td>
         </tr>
     }

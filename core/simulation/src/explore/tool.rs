@@ -41,13 +41,20 @@ impl Plan {
         Preset::Autoscaler,
     ];
 
-    /// The same actor with the same edit, as a tool.
+    /// The same actor with the same edit, as a tool. A tool that applies has the starting object with the edit as its
+    /// manifest: one that names the edited field alone would give up all others.
     #[must_use]
     pub fn by_tool(self, preset: Preset) -> Self {
         Self {
             tool: Some(Way::Client(preset, OnOwned::Usual)),
             ..self
         }
+    }
+
+    /// Returns whether a tool writes a manifest that people keep in a file, and not the object that it has read.
+    pub fn has_manifest(preset: Preset) -> bool {
+        let of_kubectl = [Preset::KubectlApply, Preset::KubectlApplyServerSide];
+        of_kubectl.contains(&preset) || Preset::OF_MANIFESTS.contains(&preset)
     }
 
     /// Returns the tool that it is and what it writes. `None` for an editor: also for a deletion, which no
@@ -62,6 +69,31 @@ impl Plan {
         self.tool()
             .map_or(self.reads_first, |(way, _)| reads_first(way))
     }
+}
+
+fn writes_manifest(way: Way) -> bool {
+    match way {
+        Way::Create => true,
+        Way::Client(preset, _) => Plan::has_manifest(preset),
+    }
+}
+
+fn means_status(intent: &Intent) -> bool {
+    matches!(intent, Intent::Change(changes) if changes.iter().any(|it| is_of_status(&it.path)))
+}
+
+/// Returns an object as people keep it in a file, without a status.
+fn manifest_of(object: &Value) -> Value {
+    let mut manifest = bare(object);
+    let annotations = manifest.metadata_mut().get_mut("annotations");
+    if let Some(Value::Object(annotations)) = annotations {
+        // Only client-side apply writes this annotation, by itself.
+        annotations.remove(LAST_APPLIED);
+        if annotations.is_empty() {
+            manifest.metadata_mut().remove("annotations");
+        }
+    }
+    manifest
 }
 
 /// Returns whether a tool reads the object before it writes. `kubectl create` and server-side applies of
@@ -109,6 +141,9 @@ impl Scenario {
         };
         let change = match intent {
             Intent::Manifest(manifest) => WantedChange::manifest((**manifest).clone()),
+            intent if writes_manifest(way) && !means_status(intent) => {
+                WantedChange::manifest(manifest_of(&intent.done_on(&self.object)))
+            }
             intent => WantedChange::edited(intent.done_on(&self.object)),
         };
         let plan = ToolPlan {
@@ -172,7 +207,7 @@ impl Scenario {
             _ if scales && !is_of_replicas(intent) => {
                 Some(format!("{tool} writes only the replicas."))
             }
-            Intent::Change(changes) if changes.iter().any(|it| is_of_status(&it.path)) => {
+            intent if means_status(intent) => {
                 let split = self.resource.serves("status");
                 split.then(|| format!("{tool} does not write the status."))
             }
@@ -182,13 +217,11 @@ impl Scenario {
 
     /// Returns the intent of a delivery tool: the starting object as a manifest, with one more annotation.
     pub(super) fn manifest_with_annotation(&self, name: &str, value: &str) -> Intent {
-        let mut manifest = bare(&self.object);
+        let mut manifest = manifest_of(&self.object);
         let mut annotations = match manifest.metadata().and_then(|meta| meta.get("annotations")) {
             Some(Value::Object(annotations)) => annotations.clone(),
             _ => Default::default(),
         };
-        // Only client-side apply writes this annotation, by itself.
-        annotations.remove(LAST_APPLIED);
         annotations.insert(name.to_owned(), value.into());
         manifest.set_meta("annotations", Value::Object(annotations));
         Intent::Manifest(Arc::new(manifest))

@@ -11,6 +11,7 @@ use optimist_client::{Intent, OnOwned, Preset, Way, WriteMethod};
 use optimist_simulation::explore::{
     ExplorePreset, LossRisk, PRESETS, Plan, Scenario, Tally, ThirdActor,
 };
+use optimist_simulation::verdict::RefusalKind;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -293,6 +294,33 @@ fn a_tool_beside_every_ready_pair_has_the_counts_of_its_documentation() {
         }
     }
     assert!(rows.iter().all(|rows| *rows > 20), "{rows:?}");
+}
+
+/// A manifest that named the edited field alone would give up the selector, when Flux has taken over what kubectl
+/// wrote: the server would refuse it.
+#[test]
+fn an_editor_as_a_tool_that_applies_has_the_whole_object_with_its_edit_as_its_manifest() {
+    let tools = DEFINED.into_iter().chain([Preset::Flux]);
+    for preset in tools.filter(|preset| Plan::has_manifest(*preset)) {
+        let start = deployment();
+        let mut whole = manifest(&ThirdActor::Tool(preset).plan(&start));
+        let metadata = whole["metadata"].as_object_mut().unwrap();
+        metadata.remove("annotations");
+        whole["spec"]["replicas"] = 5.into();
+        let by_tool = Plan::new("editor-a", set(&start, "/spec/replicas", 5)).by_tool(preset);
+        let with_manifest = Plan {
+            intent: Intent::Manifest(Arc::new(whole)),
+            ..by_tool.clone()
+        };
+        let [tally, expected] = [by_tool, with_manifest].map(|plan| {
+            let mut scenario = deployment();
+            let editor = Plan::new("editor-b", set(&scenario, "/spec/minReadySeconds", 9));
+            scenario.plans = vec![plan, editor];
+            searched(scenario.in_ways(&[WriteMethod::Update], 2).unwrap()).tally()
+        });
+        assert_eq!(coarse(tally), coarse(expected), "{preset:?}");
+        assert_eq!(tally.refused_by(RefusalKind::NotPossible), 0, "{preset:?}");
+    }
 }
 
 #[test]

@@ -47,6 +47,7 @@ crate::catalogue::messages! {
     mixed_writes_by(actor) "{actor} writes by";
     mixed_reads_first(actor) "{actor} reads first";
     mixed_reads_first_short() "reads first";
+    mixed_manifest() "The manifest of a tool that applies is the starting object with the edit.";
     matrix_caption() "The results of the edits, by write method";
     matrix_ways() "All actors write by";
     matrix_ways_but_tool() "A and B write by";

@@ -73,7 +73,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "line_remove_item", "line_to_own", "line_typing", "load", "load_button", "load_example",
         "load_title", "loaded", "manager", "manifest", "matrix_can_lose", "matrix_caption", "matrix_impossible", "matrix_kept_all",
         "matrix_kept_both", "matrix_left_out", "matrix_lost", "matrix_mixed", "matrix_never_lose", "matrix_never_store", "matrix_outcomes", "matrix_own_choice",
-        "compare_with", "matrix_ways_but_tool", "setup_lost_answer", "setup_others", "two_edits_lost_answer", "three_edits_lost_answer", "more_edits", "more_edits_lost_answer", "compare_with_none", "matrix_conflict", "matrix_gone", "matrix_not_possible", "matrix_unknown", "matrix_replaced", "matrix_ways", "mixed_reads_first",
+        "compare_with", "matrix_ways_but_tool", "setup_lost_answer", "setup_others", "two_edits_lost_answer", "three_edits_lost_answer", "more_edits", "more_edits_lost_answer", "compare_with_none", "matrix_conflict", "matrix_gone", "matrix_not_possible", "matrix_unknown", "matrix_replaced", "matrix_ways", "mixed_manifest", "mixed_reads_first",
         "mixed_reads_first_short", "mixed_writes_by", "next", "not_loaded_some",
         "nothing_read_next", "on_conflict", "on_conflict_give_up", "on_conflict_read_again",
         "actor_add", "on_conflict_resend", "open", "open_card", "other_lanes", "open_in_play", "open_it_in_play",
