@@ -110,7 +110,7 @@ pub(super) struct Parser {
     places: Vec<usize>,
     /// The mistakes after which it went on.
     mistakes: Vec<ParseError>,
-    /// What ends or separates the parts of each bracket around, the innermost last.
+    /// The tokens that end or separate the parts of each open bracket, the innermost last.
     enclosing: Vec<&'static [&'static str]>,
     /// `true` from a mistake to the next token that fits: mistakes between them are not told.
     recovering: bool,
@@ -124,10 +124,10 @@ impl Parser {
     fn whole(&mut self) -> ParseResult<Expr> {
         let expr = self.expression()?;
         if *self.peek() != Lexeme::End {
-            let found = self.found();
+            let found = self.token_text();
             let is_last = matches!(self.tokens.get(self.at + 1), Some((Lexeme::End, _)));
             let what = if is_last { "extraneous" } else { "mismatched" };
-            self.note(format!("{what} input '{found}' expecting <EOF>"));
+            self.report_error(format!("{what} input '{found}' expecting <EOF>"));
         }
         Ok(expr)
     }
@@ -342,7 +342,7 @@ impl Parser {
         }
         let args = self.arguments()?;
         let expanded = macros::member(self, open, operand, name, args);
-        Ok(self.made(open, expanded))
+        Ok(self.expanded_or_blank(open, expanded))
     }
 
     fn name(&mut self) -> ParseResult<String> {

@@ -276,7 +276,7 @@ fn what_is_nested_too_deep_is_not_evaluated() {
     assert!(compile(&terms).is_ok());
 }
 
-/// What the parser says of texts that are no rules, as a kube-apiserver v1.36.2 said it: places and messages.
+/// The errors of the parser for texts that are no rules, as a kube-apiserver v1.36.2 prints them: places and messages.
 #[test]
 fn after_a_mistake_the_parser_goes_on_where_it_can() {
     let integer = json!({"type": "integer"});

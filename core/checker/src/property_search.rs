@@ -153,7 +153,7 @@ impl PropertySearch {
     /// Returns whether some event that was searched could have violated a safety property: else it holds
     /// because nobody tried. For an edit to be lost, it takes a write to an object with an edit of
     /// another process, and for an object to be deleted too early, or for a finalizer to go, that there is one.
-    /// That there are not too many objects is tried by whatever somebody does.
+    /// Every event tries the most objects that there may be.
     pub fn has_tried(&self, property: usize) -> bool {
         self.tried.get(property).is_some_and(|tried| *tried)
     }

@@ -90,7 +90,7 @@ enum OwnershipPart {
     Defaults,
     /// The fields of the manager at this position.
     Manager(usize),
-    /// Which of them it owns alone.
+    /// Those of them that it owns alone.
     Alone(usize),
 }
 

@@ -96,7 +96,7 @@ pub enum JobPart {
     Object(FoundObject),
     /// A part of the rows, for [`JobRequest::Table`].
     Table(TablePart),
-    /// What is left of a case, for [`JobRequest::LeaveOut`]; `None` for nothing.
+    /// The rest of a case, for [`JobRequest::LeaveOut`]; `None` for nothing.
     LeftOut(Option<LinkedCase>),
 }
 

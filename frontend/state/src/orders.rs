@@ -203,7 +203,7 @@ impl Work for OrdersWork {
     }
 }
 
-/// What one more actor can do beside the controller of a world.
+/// The actors that can take part beside the controller of a world.
 pub fn thirds_beside_controller(world: &World) -> Vec<ThirdActor> {
     let thirds = ThirdActor::all().filter(|third| takes_part(world, *third));
     thirds.collect()
@@ -228,7 +228,7 @@ impl State {
         }
     }
 
-    /// What one more actor does in the search from here, if it can.
+    /// The task of one more actor in the search from here; `None` for none.
     pub fn third_of_orders(&self) -> Option<ThirdActor> {
         let third = self.controller.third?;
         takes_part(self.world(), third).then_some(third)

@@ -93,7 +93,7 @@ impl LeaveOutRequest {
 pub(crate) struct LeaveOutWork {
     case: Value,
     stage: LeaveOutStage,
-    /// What is left of the case, until somebody takes it.
+    /// The rest of the case, until somebody takes it.
     left: Option<Option<LinkedCase>>,
     write: WriteReport,
 }

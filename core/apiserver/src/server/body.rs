@@ -328,7 +328,7 @@ fn check_kind(
         let mut object = Value::from(node.clone());
         object["kind"] = kind.into();
         object["apiVersion"] = version.into();
-        if let Some(error) = foreign::mistake(&info.resource, Scheme::of(info), &object) {
+        if let Some(error) = foreign::mistake(&info.resource, Scheme::of_request(info), &object) {
             return Err(undecodable(info, version, kind, &error));
         }
     }

@@ -390,7 +390,7 @@ fn decode(
     in_order: impl Fn() -> Raw,
 ) -> Result<DraftObject, Refusal> {
     if info.resource.is_builtin() {
-        if let Some(error) = foreign::mistake(&info.resource, Scheme::of(info), &patched) {
+        if let Some(error) = foreign::mistake(&info.resource, Scheme::of_request(info), &patched) {
             return Err(no_result(&in_order().compact(), &error));
         }
         if text(&patched, "apiVersion").is_empty() {

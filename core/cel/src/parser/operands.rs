@@ -72,7 +72,7 @@ impl Parser {
         if self.accept("(") {
             let args = self.arguments()?;
             let expanded = macros::global(self, open, name, args);
-            return Ok(self.made(open, expanded));
+            return Ok(self.expanded_or_blank(open, expanded));
         }
         if self.is("{")
             && matches!(

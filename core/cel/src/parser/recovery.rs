@@ -1,4 +1,4 @@
-//! How the parser goes on after a mistake (`DefaultErrorStrategy` of antlr4, with which `cel-go/parser` reads): it
+//! The parser goes on after a mistake (`DefaultErrorStrategy` of antlr4, with which `cel-go/parser` reads): it
 //! drops a token or takes one for given where that is enough, or else skips to what can follow.
 
 use super::{OPERAND, OPERATORS, ParseResult, Parser};
@@ -15,7 +15,7 @@ pub(super) enum Opened {
 }
 
 impl Opened {
-    /// What can stand after it, in the order of the tokens of the grammar.
+    /// The tokens that can follow it, in the order of the tokens of the grammar.
     fn expected(self) -> String {
         let (after, then) = match self {
             Self::Index => ("'!',", "'!', '?',"),
@@ -39,7 +39,7 @@ impl Opened {
 
 impl Parser {
     /// The current token as it is written.
-    pub(super) fn found(&self) -> String {
+    pub(super) fn token_text(&self) -> String {
         let token = self.peek();
         if !matches!(token, Lexeme::String(_) | Lexeme::Bytes(_)) {
             return token.to_string();
@@ -51,7 +51,7 @@ impl Parser {
     }
 
     /// Notes a mistake, unless the one before it is not over yet.
-    pub(super) fn note(&mut self, message: String) {
+    pub(super) fn report_error(&mut self, message: String) {
         if !self.recovering {
             let message = format!("Syntax error: {message}");
             self.mistakes.push(ParseError::new(self.place(), message));
@@ -72,7 +72,11 @@ impl Parser {
     }
 
     /// The expression that a macro stands for, or a name in its place if it does not fit.
-    pub(super) fn made(&mut self, place: usize, expanded: Result<Expr, ParseError>) -> Expr {
+    pub(super) fn expanded_or_blank(
+        &mut self,
+        place: usize,
+        expanded: Result<Expr, ParseError>,
+    ) -> Expr {
         expanded.unwrap_or_else(|mistake| {
             self.mistakes.push(mistake);
             self.ident(place, "")
@@ -90,15 +94,15 @@ impl Parser {
         if self.accept(symbol) {
             return;
         }
-        let found = self.found();
+        let found = self.token_text();
         if self.is_at(1, &[symbol]) {
-            self.note(format!("extraneous input '{found}' expecting '{symbol}'"));
+            self.report_error(format!("extraneous input '{found}' expecting '{symbol}'"));
             self.at += 1;
             self.advance();
         } else if self.follows(symbol) {
-            self.note(format!("missing '{symbol}' at '{found}'"));
+            self.report_error(format!("missing '{symbol}' at '{found}'"));
         } else {
-            self.note(format!("mismatched input '{found}' expecting '{symbol}'"));
+            self.report_error(format!("mismatched input '{found}' expecting '{symbol}'"));
             self.skip();
         }
     }
@@ -108,31 +112,31 @@ impl Parser {
         if self.accept(symbol) {
             return;
         }
-        let found = self.found();
+        let found = self.token_text();
         let expected = format!("{{'{symbol}', ','}}");
         if self.is_at(1, &[symbol, ","]) {
-            self.note(format!("extraneous input '{found}' expecting {expected}"));
+            self.report_error(format!("extraneous input '{found}' expecting {expected}"));
             self.at += 1;
             self.accept(",");
             self.expect(symbol);
         } else {
-            self.note(format!("mismatched input '{found}' expecting {expected}"));
+            self.report_error(format!("mismatched input '{found}' expecting {expected}"));
             self.skip();
         }
     }
 
     /// Goes on where an operand is missing.
     pub(super) fn no_operand(&mut self, place: usize) -> ParseResult<Expr> {
-        let found = self.found();
+        let found = self.token_text();
         let next = self.tokens.get(self.at + 1);
         let opened = self.opened.filter(|(at, _)| *at == self.at);
         let expected = opened.map_or(OPERAND.to_owned(), |(_, opened)| opened.expected());
         if next.is_some_and(|(next, _)| begins_operand(next)) {
-            self.note(format!("extraneous input '{found}' expecting {expected}"));
+            self.report_error(format!("extraneous input '{found}' expecting {expected}"));
             self.at += 1;
             return self.unary();
         }
-        self.note(format!("mismatched input '{found}' expecting {expected}"));
+        self.report_error(format!("mismatched input '{found}' expecting {expected}"));
         self.skip();
         Ok(self.ident(place, ""))
     }

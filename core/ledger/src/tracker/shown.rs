@@ -1,4 +1,4 @@
-//! What each actor was shown of the object, and the edits that are shown with it.
+//! The fields that each actor was shown, and the edits that are shown with them.
 
 use imbl::OrdSet;
 use serde_json::Value;

@@ -81,7 +81,7 @@ fn index_of(process: ProcessId) -> Option<usize> {
 /// The question of a search: the other actors, the faults, and the properties that must hold.
 #[derive(Clone, Debug, Default)]
 pub struct ControllerQuestion {
-    /// What the other actors do, each once: any process that a [`Scenario`](super::Scenario) can have, an editor or a
+    /// The other actors, each once: any process that a [`Scenario`] can have, an editor or a
     /// tool.
     pub actors: Vec<(ActorId, Procedure)>,
     /// The number of times that each fault can happen.

@@ -1,4 +1,4 @@
-//! What became of the edits when an answer was lost, by the final object alone.
+//! The fate of the edits when an answer is lost, by the final object alone.
 
 use optimist_client::{ChangeKind, Intent, WriteMethod};
 use optimist_simulation::explore::{PRESETS, Scenario};

@@ -18,10 +18,10 @@ pub(super) const BYTES: usize = 32 * 1024;
 
 /// The work in progress. The states of the page share it: only the last state goes on with it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ReadingRun(Rc<RefCell<Stage>>);
+pub(super) struct ReadingRun(Rc<RefCell<ReadingStage>>);
 
 #[derive(Debug, Default)]
-enum Stage {
+enum ReadingStage {
     /// Nothing is begun.
     #[default]
     Idle,
@@ -103,13 +103,13 @@ impl CasesRun {
 
 impl ReadingRun {
     fn is_at_cases(&self) -> bool {
-        matches!(*self.0.borrow(), Stage::Cases(_))
+        matches!(*self.0.borrow(), ReadingStage::Cases(_))
     }
 
     /// The job that reads the first text that waits.
     pub(super) fn job(&self) -> Option<JobId> {
         match *self.0.borrow() {
-            Stage::Elsewhere(job, _) => Some(job),
+            ReadingStage::Elsewhere(job, _) => Some(job),
             _ => None,
         }
     }
@@ -118,24 +118,24 @@ impl ReadingRun {
     /// large.
     pub(super) fn is_for_job(&self) -> bool {
         match &*self.0.borrow() {
-            Stage::Text(detection, here) => !here && detection.reads_documents(),
+            ReadingStage::Text(detection, here) => !here && detection.reads_documents(),
             _ => false,
         }
     }
 
     /// Returns whether all is read, and only to be taken.
     pub(super) fn is_read(&self) -> bool {
-        matches!(&*self.0.borrow(), Stage::Cases(cases) if !cases.has_more())
+        matches!(&*self.0.borrow(), ReadingStage::Cases(cases) if !cases.has_more())
     }
 
     /// Waits for a job that reads the text.
     pub(super) fn wait_for(&self, job: JobId) {
-        self.0.replace(Stage::Elsewhere(job, Vec::new()));
+        self.0.replace(ReadingStage::Elsewhere(job, Vec::new()));
     }
 
     /// Takes an object from the job that reads the text.
     pub(super) fn take_object(&self, object: FoundObject) {
-        if let Stage::Elsewhere(_, objects) = &mut *self.0.borrow_mut() {
+        if let ReadingStage::Elsewhere(_, objects) = &mut *self.0.borrow_mut() {
             objects.push(object);
         }
     }
@@ -143,14 +143,16 @@ impl ReadingRun {
     /// The job has ended.
     pub(super) fn end_job(&self, text: &Rc<str>, outcome: ReadOutcome) {
         let stage = self.0.take();
-        let Stage::Elsewhere(_, objects) = stage else {
+        let ReadingStage::Elsewhere(_, objects) = stage else {
             self.0.replace(stage);
             return;
         };
         self.0.replace(match outcome {
-            ReadOutcome::Object => Stage::Read(objects.into(), false),
-            ReadOutcome::Objects => Stage::Read(objects.into(), true),
-            ReadOutcome::Unread => Stage::Text(Box::new(Detection::new((&**text).into())), true),
+            ReadOutcome::Object => ReadingStage::Read(objects.into(), false),
+            ReadOutcome::Objects => ReadingStage::Read(objects.into(), true),
+            ReadOutcome::Unread => {
+                ReadingStage::Text(Box::new(Detection::new((&**text).into())), true)
+            }
         });
     }
 }
@@ -164,9 +166,12 @@ impl DiagnoseState {
     /// Returns the progress in percent: of the current text, or of the objects.
     pub fn percent_read(&self) -> usize {
         let (done, total) = match &*self.run.0.borrow() {
-            Stage::Text(detection, _) => detection.progress(),
-            Stage::Cases(run) => (run.done.len(), run.total),
-            Stage::Idle | Stage::Elsewhere(..) | Stage::Read(..) | Stage::Parts(_) => (0, 1),
+            ReadingStage::Text(detection, _) => detection.progress(),
+            ReadingStage::Cases(run) => (run.done.len(), run.total),
+            ReadingStage::Idle
+            | ReadingStage::Elsewhere(..)
+            | ReadingStage::Read(..)
+            | ReadingStage::Parts(_) => (0, 1),
         };
         done * 100 / total.max(1)
     }
@@ -176,44 +181,44 @@ impl DiagnoseState {
         let run = Rc::clone(&self.run.0);
         let stage = run.take();
         let next = match stage {
-            Stage::Cases(cases) if self.waiting.is_empty() => return self.follow(cases),
+            ReadingStage::Cases(cases) if self.waiting.is_empty() => return self.follow(cases),
             // Texts come first: what follows depends on them.
-            Stage::Idle | Stage::Cases(_) => {
+            ReadingStage::Idle | ReadingStage::Cases(_) => {
                 let text = self.waiting.first()?;
-                Stage::Text(Box::new(Detection::new((&**text).into())), false)
+                ReadingStage::Text(Box::new(Detection::new((&**text).into())), false)
             }
-            Stage::Text(mut detection, here) => {
+            ReadingStage::Text(mut detection, here) => {
                 if detection.advance(BYTES) {
-                    Stage::Text(detection, here)
+                    ReadingStage::Text(detection, here)
                 } else {
                     match detection.finish() {
-                        Ok(Input::Several(several)) => Stage::Parts(several.into()),
+                        Ok(Input::Several(several)) => ReadingStage::Parts(several.into()),
                         content => {
                             let text = self.waiting.remove(0);
                             self.add(text, content, None);
-                            Stage::Idle
+                            ReadingStage::Idle
                         }
                     }
                 }
             }
             // Its report goes on with it.
-            Stage::Elsewhere(..) => {
+            ReadingStage::Elsewhere(..) => {
                 run.replace(stage);
                 return None;
             }
-            Stage::Read(objects, several) => self.add_read_object(objects, several),
-            Stage::Parts(mut parts) => match parts.pop_front() {
+            ReadingStage::Read(objects, several) => self.add_read_object(objects, several),
+            ReadingStage::Parts(mut parts) => match parts.pop_front() {
                 Some(part) => {
                     self.add(part.to_text().into(), Ok(part), None);
-                    Stage::Parts(parts)
+                    ReadingStage::Parts(parts)
                 }
                 None => {
                     self.waiting.remove(0);
-                    Stage::Idle
+                    ReadingStage::Idle
                 }
             },
         };
-        let read = matches!(next, Stage::Idle) && self.waiting.is_empty();
+        let read = matches!(next, ReadingStage::Idle) && self.waiting.is_empty();
         run.replace(next);
         if read {
             self.look_again();
@@ -223,25 +228,29 @@ impl DiagnoseState {
     }
 
     /// Adds the next object that a job has read. `several`: each gets a text of its own.
-    fn add_read_object(&mut self, mut objects: VecDeque<FoundObject>, several: bool) -> Stage {
+    fn add_read_object(
+        &mut self,
+        mut objects: VecDeque<FoundObject>,
+        several: bool,
+    ) -> ReadingStage {
         let Some(object) = objects.pop_front() else {
             self.waiting.remove(0);
-            return Stage::Idle;
+            return ReadingStage::Idle;
         };
         let (content, masks) = object.take_apart();
         if several {
             self.add(content.to_text().into(), Ok(content), masks);
-            return Stage::Read(objects, several);
+            return ReadingStage::Read(objects, several);
         }
         let text = self.waiting.remove(0);
         self.add(text, Ok(content), masks);
-        Stage::Idle
+        ReadingStage::Idle
     }
 
     fn follow(&mut self, mut cases: Box<CasesRun>) -> Option<()> {
         if cases.has_more() {
             cases.advance();
-            self.run.0.replace(Stage::Cases(cases));
+            self.run.0.replace(ReadingStage::Cases(cases));
             return None;
         }
         self.take_cases(cases.done);
@@ -271,10 +280,10 @@ impl DiagnoseState {
             looked_through: looked_through.cloned().collect(),
         };
         let stage = if run.advance_known() {
-            Stage::Cases(Box::new(run))
+            ReadingStage::Cases(Box::new(run))
         } else {
             self.take_cases(run.done);
-            Stage::Idle
+            ReadingStage::Idle
         };
         // Another one: a state from before must not go on with it.
         self.run = ReadingRun(Rc::new(RefCell::new(stage)));

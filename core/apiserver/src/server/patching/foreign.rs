@@ -23,7 +23,7 @@ pub(in crate::server) enum Scheme {
 
 impl Scheme {
     /// The types for the body of a request.
-    pub(in crate::server) fn of(info: &RequestInfo) -> Self {
+    pub(in crate::server) fn of_request(info: &RequestInfo) -> Self {
         match scale::is_foreign(info) {
             true => Self::Scales,
             false => Self::Builtin,
