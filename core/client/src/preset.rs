@@ -88,6 +88,12 @@ impl Preset {
         Preset::CreateOrUpdate,
     ];
 
+    /// Returns whether the client writes a manifest that people keep in a file, and not the object that it has read.
+    pub fn writes_manifest(self) -> bool {
+        matches!(self, Preset::KubectlApply | Preset::KubectlApplyServerSide)
+            || Self::OF_MANIFESTS.contains(&self)
+    }
+
     /// Returns whether the client asks the server to refuse unknown and duplicate fields
     /// (`fieldValidation=Strict`).
     pub fn validates_strictly(self) -> bool {

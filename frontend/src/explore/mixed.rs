@@ -33,7 +33,7 @@ pub(super) fn Mixed(props: &MixedProps) -> Html {
             MixedWay::Tool(preset) => Some(preset),
             MixedWay::Method(_) => None,
         })
-        .any(|preset| Plan::has_manifest(*preset));
+        .any(|preset| preset.writes_manifest());
     html! {
         <tr class={classes!("ways", props.chosen.then_some("chosen"))}>
             <td colspan={props.columns.to_string()}>

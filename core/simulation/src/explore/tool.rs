@@ -19,10 +19,7 @@ impl Plan {
     /// A tool that writes in the usual way of its client: a manifest, or for a client that writes one field,
     /// that change.
     pub fn of_tool(preset: Preset, intent: Intent) -> Self {
-        Self {
-            tool: Some(Way::Client(preset, OnOwned::Usual)),
-            ..Self::new(manager_of(preset), intent)
-        }
+        Self::new(manager_of(preset), intent).by_tool(preset)
     }
 
     /// The tools by which an actor can write its own edit.
@@ -51,12 +48,6 @@ impl Plan {
         }
     }
 
-    /// Returns whether a tool writes a manifest that people keep in a file, and not the object that it has read.
-    pub fn has_manifest(preset: Preset) -> bool {
-        let of_kubectl = [Preset::KubectlApply, Preset::KubectlApplyServerSide];
-        of_kubectl.contains(&preset) || Preset::OF_MANIFESTS.contains(&preset)
-    }
-
     /// Returns the tool that it is and what it writes. `None` for an editor: also for a deletion, which no
     /// tool has for an intent.
     pub(super) fn tool(&self) -> Option<(Way, &Intent)> {
@@ -74,7 +65,7 @@ impl Plan {
 fn writes_manifest(way: Way) -> bool {
     match way {
         Way::Create => true,
-        Way::Client(preset, _) => Plan::has_manifest(preset),
+        Way::Client(preset, _) => preset.writes_manifest(),
     }
 }
 

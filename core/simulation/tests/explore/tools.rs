@@ -301,7 +301,7 @@ fn a_tool_beside_every_ready_pair_has_the_counts_of_its_documentation() {
 #[test]
 fn an_editor_as_a_tool_that_applies_has_the_whole_object_with_its_edit_as_its_manifest() {
     let tools = DEFINED.into_iter().chain([Preset::Flux]);
-    for preset in tools.filter(|preset| Plan::has_manifest(*preset)) {
+    for preset in tools.filter(|preset| preset.writes_manifest()) {
         let start = deployment();
         let mut whole = manifest(&ThirdActor::Tool(preset).plan(&start));
         let metadata = whole["metadata"].as_object_mut().unwrap();

@@ -55,11 +55,9 @@ impl CasePreview {
         manager: Option<String>,
         prunes: bool,
     ) -> Option<Self> {
-        let previewed = matches!(tool, Preset::KubectlApply | Preset::KubectlApplyServerSide)
-            || Preset::OF_MANIFESTS.contains(&tool);
         let all = || cases.iter().filter(|it| it.scene.is_none());
         let mut next: Vec<_> = all().filter_map(|it| it.case.manifest.clone()).collect();
-        if !previewed || next.is_empty() || all().count() < 2 {
+        if !tool.writes_manifest() || next.is_empty() || all().count() < 2 {
             return None;
         }
         let first = all().next()?;
