@@ -1,13 +1,13 @@
 //! The verdict of a history: which edits are in the object, replaced, refused or lost.
 //!
-//! An edit sets or removes a field. It is *acknowledged* when its writer got a 2xx for it, or lost that answer and was
-//! then shown the edit in the object. An acknowledged edit is *lost* when a later write undoes it, overwrites it or deletes the object, and the later writer had not been shown
-//! the edit. The edit is *replaced knowingly* when the later writer had been shown it. A program that reads again and
-//! repeats its edit was shown the edit, although it did not look. If the object already had the value when an edit was
-//! written, every actor that was shown the value since then has been shown the edit. A value that was removed and set
-//! again is a new edit: an actor that saw only the earlier value was not shown the new edit. An answer that the object
-//! does not exist shows its deletion. The verdict depends on the objects that were shown and stored, and not on the
-//! write method.
+//! An edit sets or removes a field. It is *acknowledged* when its writer got a 2xx for it, or lost that answer and
+//! was then shown the edit in the object. An acknowledged edit is *lost* when a later write undoes it, overwrites it
+//! or deletes the object, and the later writer had not been shown the edit. The edit is *replaced knowingly* when the
+//! later writer had been shown it. A program that reads again and repeats its edit was shown the edit, although it
+//! did not look. If the object already had the value when an edit was written, every actor that was shown the value
+//! since then has been shown the edit. A value that was removed and set again is a new edit: an actor that saw only
+//! the earlier value was not shown the new edit. An answer that the object does not exist shows its deletion. The
+//! verdict depends on the objects that were shown and stored, and not on the write method.
 
 mod shown;
 
@@ -305,9 +305,11 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             }
             let both = write.before.as_deref().zip(write.after.as_deref());
             let moved = both.and_then(|(before, after)| known.edit.moved(before, after));
-            let is_moved = moved.is_some();
-            known.edit = moved.map_or_else(|| Arc::clone(&known.edit), Arc::new);
-            is_moved
+            match moved {
+                Some(moved) => known.edit = Arc::new(moved),
+                None => return false,
+            }
+            true
         };
         self.unanswered.retain_mut(&mut stays);
         self.kept.retain_mut(|known| {

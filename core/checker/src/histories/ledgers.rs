@@ -119,9 +119,9 @@ impl Ledgers {
         });
         let mut lost: Vec<[u32; 3]> = lost.collect();
         // Only an edit that another process may still overwrite can be lost or replaced.
-        let mut held = |edits: &[Acknowledged<ProcessId>]| -> Vec<[u32; 3]> {
+        let mut held = |edits: Vec<&Acknowledged<ProcessId>>| -> Vec<[u32; 3]> {
             let edits = edits
-                .iter()
+                .into_iter()
                 .map(|known| (known, active & !bit(known.owner)));
             let edits = edits.filter(|(_, others)| *others != 0);
             edits
@@ -131,11 +131,11 @@ impl Ledgers {
                 })
                 .collect()
         };
-        let mut kept = held(updates.kept_edits());
+        let mut kept = held(updates.kept_edits().iter().collect());
         // One that sends nothing more is shown nothing more.
         let unanswered = updates.unanswered_edits().iter();
         let unanswered = unanswered.filter(|known| active & bit(known.owner) != 0);
-        let mut unanswered = held(&unanswered.cloned().collect::<Vec<_>>());
+        let mut unanswered = held(unanswered.collect());
         for edits in [&mut replaced, &mut lost, &mut kept, &mut unanswered] {
             edits.sort_unstable();
             key.push(edits.len() as u32);
