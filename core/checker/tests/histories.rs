@@ -1,14 +1,14 @@
 //! The counts of histories against a walk of a system that merges nothing: every order of its events,
 //! by the server, the procedures and the ledger themselves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use http::Request;
 use optimist_apiserver::server::ApiServer;
 use optimist_checker::{
-    Comparison, HistorySearch, LossRisk, PropertySearch, PropertySearchStatus, Question,
-    ResponseCache, Safety, SearchStatus,
+    Comparison, EditEffect, HistorySearch, LossRisk, PropertySearch, PropertySearchStatus,
+    Question, ResponseCache, Safety, SearchStatus,
 };
 use optimist_client::{
     Editor, EditorPlan, IntendedChange, Intent, OnConflict, WorkingCopy, Write, WriteMethod,
@@ -310,6 +310,34 @@ fn a_search_that_is_stopped_before_every_end_tells_of_the_edit_that_is_lost_alre
         assert_eq!(verdict(&walked, &object), Verdict::Lost);
         assert_eq!(search.path_to(state).len(), 4);
     }
+}
+
+#[test]
+fn a_step_loses_the_edits_that_it_loses_in_the_history_to_it() {
+    let all = [("a", "1"), ("b", "1"), ("a", "2"), ("b", "2")];
+    let all = all.map(|(field, value)| (Some(field), value, WriteMethod::Merge.write(1)));
+    let (system, object) = system(&all);
+    let memory = ResponseCache::default();
+    let mut search = HistorySearch::new(&system, object, false, 10_000, memory);
+    assert_eq!(search.run(), SearchStatus::Done);
+    let losing = search.edges().iter();
+    let losing = losing.filter(|edge| edge.effect == EditEffect::Loses);
+    let mut most = 0;
+    for edge in losing {
+        let mut walked = system.clone();
+        for edge in search.path_to(edge.from) {
+            let process = search.edges()[edge].actor as u8;
+            walked.perform(Event::Request(process)).unwrap();
+        }
+        let performed = walked.perform(Event::Request(edge.actor as u8)).unwrap();
+        let lost = performed.done.losses.iter().map(|loss| format!("{loss:?}"));
+        let said = search.losses_of(edge);
+        let said = said.iter().map(|loss| format!("{loss:?}"));
+        let [lost, said] = [BTreeSet::from_iter(lost), BTreeSet::from_iter(said)];
+        assert_eq!(said, lost);
+        most = most.max(search.view(edge.to).unwrap().losses().len());
+    }
+    assert_eq!(most, 2, "some history loses two edits, in either order");
 }
 
 #[test]

@@ -194,21 +194,26 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         let mut stored = Vec::new();
         for edit in edits {
             let places = (before.as_deref_mut(), after.as_deref_mut());
-            let Some(edit) = edit.as_stored(places.0, places.1, root) else {
-                left_out.push(Arc::clone(edit));
-                continue;
+            let stored_edit = match edit.as_stored(places.0, places.1, root) {
+                // Equal edits that are one are found to be equal at once.
+                Some(stored) if stored == **edit => Arc::clone(edit),
+                Some(stored) => Arc::new(stored),
+                None => {
+                    left_out.push(Arc::clone(edit));
+                    continue;
+                }
             };
             // Otherwise the write also removed the object: it removed the last finalizer.
-            let holds = edit.holds_at(after.as_deref_mut(), root);
+            let holds = stored_edit.holds_at(after.as_deref_mut(), root);
             let mut readers = vec![who];
-            if holds && edit.holds_at(before.as_deref_mut(), root) {
+            if holds && stored_edit.holds_at(before.as_deref_mut(), root) {
                 let others = self.shown.iter().filter(|shown| shown.who != who);
-                let saw = others.filter(|shown| !shown.is_changed(&edit));
+                let saw = others.filter(|shown| !shown.is_changed(&stored_edit));
                 readers.extend(saw.map(|shown| shown.who));
             }
             let edit = Acknowledged {
                 owner: who,
-                edit: Arc::new(edit),
+                edit: stored_edit,
                 readers,
                 since,
             };

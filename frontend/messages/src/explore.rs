@@ -493,7 +493,7 @@ pub fn transition(search: &Search, edge: &Transition) -> Vec<String> {
             _ => en::answer_lost(who, verb),
         });
     }
-    let losses = search.losses_of(edge).iter();
+    let losses = search.losses_of(edge).into_iter();
     text.extend(losses.map(|found| en::not_told(&loss(search, found))));
     text
 }

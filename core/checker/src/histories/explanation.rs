@@ -96,13 +96,19 @@ impl HistorySearch {
     }
 
     /// The edits that a step loses.
-    pub fn losses_of(&self, transition: &Transition) -> &[Loss<ProcessId>] {
+    pub fn losses_of(&self, transition: &Transition) -> Vec<&Loss<ProcessId>> {
         if transition.effect != EditEffect::Loses {
-            return &[];
+            return Vec::new();
         }
         let losses = |id: StateId| self.view(id).map_or(&[][..], |state| state.losses());
-        let known = losses(transition.from).len();
-        losses(transition.to).get(known..).unwrap_or_default()
+        let mut before: Vec<_> = losses(transition.from).iter().collect();
+        let mut lost: Vec<_> = losses(transition.to).iter().collect();
+        // Histories that lost the same edits in another order come to the same state.
+        lost.retain(|loss| {
+            let known = before.iter().position(|known| known == loss);
+            known.map(|known| before.swap_remove(known)).is_none()
+        });
+        lost
     }
 }
 

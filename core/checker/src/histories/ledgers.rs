@@ -1,104 +1,106 @@
 //! The ledgers of the object's edits, each once.
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::schema::Struct;
+use optimist_client::NextRequest;
 use optimist_ledger::{Acknowledged, Done, Edit, Effect, Intention, UpdateTracker};
 use optimist_system::ProcessId;
 
-use crate::fast_hash::{FastMap, Mixer};
+use crate::fast_hash::FastMap;
 
 /// An index into the known ledgers.
 pub(super) type LedgerId = u32;
 
-/// All ledgers of a search, each once.
+/// The processes that can still write, a bit each: others learn and lose nothing more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Writers {
+    active: u32,
+    /// Those of them that write before they are shown anything more.
+    sends: u32,
+}
+
+impl Writers {
+    /// The same, with the next request of a process.
+    pub(super) fn with(self, who: ProcessId, next: NextRequest) -> Self {
+        let set = |bits: u32, is_set: bool| (bits & !bit(who)) | (u32::from(is_set) * bit(who));
+        Self {
+            active: set(self.active, next != NextRequest::Nothing),
+            sends: set(self.sends, next == NextRequest::Send),
+        }
+    }
+}
+
+/// A ledger, and who can still write.
+#[derive(Clone, Debug)]
+struct KnownLedger {
+    updates: UpdateTracker<ProcessId>,
+    writers: Writers,
+}
+
+/// The ledgers of a search. One stands for all that no later event can tell from it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledgers {
-    known: Vec<UpdateTracker<ProcessId>>,
-    /// Those with the same outline.
-    by_outline: FastMap<u64, Vec<LedgerId>>,
-    /// By ledger, the processes that can still write, and those that write next.
-    forms: FastMap<(LedgerId, u32, u32), u32>,
-    by_form: FastMap<Box<[u32]>, u32>,
+    known: Vec<KnownLedger>,
+    by_form: FastMap<Box<[u32]>, LedgerId>,
     edits: Vec<Arc<Edit>>,
     fields: Vec<Path>,
 }
 
 impl Ledgers {
-    /// The number of a ledger.
-    pub(super) fn intern(&mut self, updates: UpdateTracker<ProcessId>) -> LedgerId {
-        let alike = self.by_outline.entry(outline(&updates)).or_default();
-        let mut ids = alike.iter().copied();
-        let same = ids.find(|id| self.known.get(*id as usize) == Some(&updates));
-        same.unwrap_or_else(|| {
-            let id = self.known.len() as LedgerId;
-            alike.push(id);
-            self.known.push(updates);
-            id
-        })
+    /// The number of the first ledger that no later event can tell from this one.
+    pub(super) fn intern(
+        &mut self,
+        updates: UpdateTracker<ProcessId>,
+        writers: Writers,
+    ) -> LedgerId {
+        let form = self.form(&updates, writers);
+        let next = self.known.len() as LedgerId;
+        let id = *self.by_form.entry(form).or_insert(next);
+        if id == next {
+            self.known.push(KnownLedger { updates, writers });
+        }
+        id
     }
 
     /// The ledger with a number.
     pub(super) fn get(&self, id: LedgerId) -> &UpdateTracker<ProcessId> {
         static NONE: UpdateTracker<ProcessId> = UpdateTracker::new();
-        self.known.get(id as usize).unwrap_or(&NONE)
+        let known = self.known.get(id as usize);
+        known.map_or(&NONE, |known| &known.updates)
     }
 
-    /// The ledger after an answer to a process, and what it did to the edits of others.
+    /// The ledger after an answer to a process, and what it did to the edits of others. `next` is the
+    /// next request of the process; `None` if the answer is lost.
     pub(super) fn answered(
         &mut self,
         id: LedgerId,
-        who: ProcessId,
+        (who, next): (ProcessId, Option<NextRequest>),
         effect: &Effect,
         intention: Intention<'_>,
         root: &Struct,
     ) -> (LedgerId, Done<ProcessId>) {
         let mut updates = self.get(id).clone();
         let done = updates.answered(who, effect, intention, root);
-        (self.intern(updates), done)
+        let writers = self.known.get(id as usize);
+        let writers = writers.map_or(Writers::default(), |known| known.writers);
+        let writers = next.map_or(writers, |next| writers.with(who, next));
+        (self.intern(updates, writers), done)
     }
 
-    /// A number that two ledgers have in common if no later event can tell them apart. Of the
-    /// processes, `active` has a bit for each that can still write, and `sends` for each that writes
-    /// before it is shown anything more.
+    /// Numbers that two ledgers have in common if no later event can tell them apart.
     ///
-    /// One of the latter counts as having been shown an edit that the object already had, unless the
-    /// field has changed since it was shown the object. One that reads before it writes is shown another
-    /// object, or that there is none.
-    pub(super) fn form(&mut self, id: LedgerId, active: u32, sends: u32) -> u32 {
-        if let Some(form) = self.forms.get(&(id, active, sends)) {
-            return *form;
-        }
-        let key = self.key(id, active, sends);
-        let next = self.by_form.len() as u32;
-        let form = *self.by_form.entry(key).or_insert(next);
-        self.forms.insert((id, active, sends), form);
-        form
-    }
-
-    fn edit(&mut self, edit: &Arc<Edit>) -> u32 {
-        let known = self.edits.iter().position(|known| known == edit);
-        known.unwrap_or_else(|| {
-            self.edits.push(Arc::clone(edit));
-            self.edits.len() - 1
-        }) as u32
-    }
-
-    fn field(&mut self, field: &Path) -> u32 {
-        let known = self.fields.iter().position(|known| known == field);
-        known.unwrap_or_else(|| {
-            self.fields.push(field.clone());
-            self.fields.len() - 1
-        }) as u32
-    }
-
-    fn key(&mut self, id: LedgerId, active: u32, sends: u32) -> Box<[u32]> {
-        let updates = self.get(id).clone();
+    /// What a process was shown counts if it writes next. It counts as having been shown an edit that the
+    /// object already had, unless the field has changed since. One that reads before it writes is shown
+    /// the whole object of then, or that there is none.
+    fn form(&mut self, updates: &UpdateTracker<ProcessId>, writers: Writers) -> Box<[u32]> {
+        let Writers { active, sends } = writers;
+        let Self { edits, fields, .. } = self;
         let mask = |who: &[ProcessId]| who.iter().fold(0u32, |all, i| all | bit(*i));
         let left_out = updates.left_out().iter();
-        let mut key = vec![left_out.fold(0, |all, (i, _)| all | bit(*i))];
+        let left_out = left_out.fold(0, |all, (i, _)| all | bit(*i));
+        let mut key = vec![active, sends, left_out];
         let mut refused: Vec<u32> = (updates.who_was_refused().iter())
             .map(|(i, how)| u32::from(*i) << 8 | *how as u32)
             .collect();
@@ -110,26 +112,25 @@ impl Ledgers {
         };
         let replaced = updates.replaced().iter().map(|it| {
             let who = who(it.owner, it.by, it.retry);
-            [self.edit(&it.edit), who, 0]
+            [number(edits, &it.edit), who, 0]
         });
         let mut replaced: Vec<[u32; 3]> = replaced.collect();
         let lost = updates.losses().iter().map(|it| {
             let who = who(it.owner, it.culprit, it.blind);
-            [self.edit(&it.edit), who, 0]
+            [number(edits, &it.edit), who, 0]
         });
         let mut lost: Vec<[u32; 3]> = lost.collect();
         // Only an edit that another process may still overwrite can be lost or replaced.
-        let mut held = |edits: Vec<&Acknowledged<ProcessId>>| -> Vec<[u32; 3]> {
-            let edits = edits
+        let mut held = |held: Vec<&Acknowledged<ProcessId>>| -> Vec<[u32; 3]> {
+            let held = held
                 .into_iter()
                 .map(|known| (known, active & !bit(known.owner)));
-            let edits = edits.filter(|(_, others)| *others != 0);
-            edits
-                .map(|(known, others)| {
-                    let readers = others & mask(&known.readers);
-                    [self.edit(&known.edit), known.owner.into(), readers]
-                })
-                .collect()
+            let held = held.filter(|(_, others)| *others != 0);
+            held.map(|(known, others)| {
+                let readers = others & sends & mask(&known.readers);
+                [number(edits, &known.edit), known.owner.into(), readers]
+            })
+            .collect()
         };
         let mut kept = held(updates.kept_edits().iter().collect());
         // One that sends nothing more is shown nothing more.
@@ -147,7 +148,7 @@ impl Ledgers {
         let mut shown: Vec<_> = shown.collect();
         shown.sort_unstable_by_key(|(who, ..)| *who);
         for (who, _, changed) in shown {
-            let mut fields: Vec<u32> = changed.iter().map(|field| self.field(field)).collect();
+            let mut fields: Vec<u32> = changed.iter().map(|field| number(fields, field)).collect();
             fields.sort_unstable();
             key.extend([who.into(), fields.len() as u32]);
             key.extend(fields);
@@ -156,32 +157,18 @@ impl Ledgers {
     }
 }
 
-/// The bit of a process; those beyond the last bit share it.
-pub(super) fn bit(process: ProcessId) -> u32 {
-    1 << process.min(31)
+/// The number of an item among those that are known.
+fn number<T: Clone + PartialEq>(known: &mut Vec<T>, item: &T) -> u32 {
+    let at = known.iter().position(|known| known == item);
+    at.unwrap_or_else(|| {
+        known.push(item.clone());
+        known.len() - 1
+    }) as u32
 }
 
-/// A number that equal ledgers have in common.
-fn outline(updates: &UpdateTracker<ProcessId>) -> u64 {
-    let mut hasher = Mixer::default();
-    let counts = [
-        updates.replaced().len(),
-        updates.losses().len(),
-        updates.left_out().len(),
-    ];
-    counts.hash(&mut hasher);
-    updates.who_was_refused().hash(&mut hasher);
-    for known in updates
-        .kept_edits()
-        .iter()
-        .chain(updates.unanswered_edits())
-    {
-        (known.owner, known.since, &known.readers).hash(&mut hasher);
-    }
-    for (who, version, changed) in updates.shown_versions() {
-        (who, version, changed.len()).hash(&mut hasher);
-    }
-    hasher.finish()
+/// The bit of a process; those beyond the last bit share it.
+fn bit(process: ProcessId) -> u32 {
+    1 << process.min(31)
 }
 
 #[cfg(test)]
@@ -216,13 +203,15 @@ mod tests {
         let resources = Resources::builtin();
         let root = &resources.by_kind("v1", "ConfigMap").unwrap().root;
         let mut ledgers = Ledgers::default();
-        let changed = ledgers.intern(ledger(true, root));
-        let unchanged = ledgers.intern(ledger(false, root));
-        assert_eq!(ledgers.get(changed).kept_edits(), [], "nobody was told");
-        let mut same =
-            |sends| ledgers.form(changed, 0b11, sends) == ledgers.form(unchanged, 0b11, sends);
-        assert!(!same(0b01), "it overwrites what it was not shown");
-        assert!(same(0b10), "it reads first");
+        assert_eq!(ledger(true, root).kept_edits(), [], "nobody was told");
+        let mut same = |first, second| {
+            let writers = Writers::default().with(0, first).with(1, second);
+            let mut intern = |changed| ledgers.intern(ledger(changed, root), writers);
+            intern(true) == intern(false)
+        };
+        use NextRequest::{Read, Send};
+        assert!(!same(Send, Read), "it overwrites what it was not shown");
+        assert!(same(Read, Send), "it reads first");
         // What each answers to a later write is what tells them apart.
         let readers = |updates: UpdateTracker<ProcessId>| {
             let (mut updates, now) = (

@@ -38,7 +38,7 @@ use optimist_ledger::ObjectRef;
 use optimist_system::{Process, ProcessId, System};
 
 use crate::fast_hash::FastMap;
-use ledgers::{LedgerId, Ledgers, bit};
+use ledgers::{LedgerId, Ledgers, Writers};
 use outcomes::{KnownProcedure, OutcomeId, Outcomes};
 use pool::{Pool, PooledObjectId};
 use states::{GLOBAL_WORDS, GlobalState, NextState, ProcessState, States};
@@ -139,10 +139,15 @@ impl HistorySearch {
             Process::Idle | Process::Controller(_) => None,
         });
         let (who, processes): (Vec<_>, Vec<_>) = processes.unzip();
-        let ledger = start.ledger().updates(object.key());
+        let updates = start.ledger().updates(object.key());
+        let all = who.iter().zip(&processes);
+        let writers = all.fold(Writers::default(), |writers, (who, process)| {
+            let known = outcomes.procedure(process.procedure);
+            known.map_or(writers, |known| writers.with(*who, known.next))
+        });
         let global = GlobalState {
             server,
-            ledger: ledgers.intern(ledger.cloned().unwrap_or_default()),
+            ledger: ledgers.intern(updates.cloned().unwrap_or_default(), writers),
             lost_answers: start.faults().lost_answers,
         };
         let mut search = Self {
@@ -231,7 +236,7 @@ impl HistorySearch {
         })
     }
 
-    /// The key of the state after a step of a process, or of the start, without a step.
+    /// Makes the key of the state after a step of a process, or of the start, without a step.
     fn make_key(
         &mut self,
         from: StateId,
@@ -242,13 +247,14 @@ impl HistorySearch {
         let stored = pool.stored_id(global.server);
         let source = pool.source(global.server) << 8 | u32::from(global.lost_answers);
         self.key.clear();
-        self.key.extend([source, pool.content(stored), 0]);
+        self.key
+            .extend([source, pool.content(stored), global.ledger]);
         let before = self.states.get(from).filter(|_| step.is_some());
         let is_stored = before.is_some_and(|before| pool.stored_id(before.global.server) == stored);
-        let (known, known_views) = match self.states.key(from).split_at_checked(GLOBAL_WORDS) {
+        let known_views = match self.states.key(from).split_at_checked(GLOBAL_WORDS) {
             // The view of a process follows from the process and the stored object.
-            Some((known, views)) if is_stored => (known, views),
-            _ => (&[][..], &[][..]),
+            Some((_, views)) if is_stored => views,
+            _ => &[],
         };
         self.key.extend_from_slice(known_views);
         for (i, process) in self.states.processes(from).iter().enumerate() {
@@ -260,22 +266,12 @@ impl HistorySearch {
             let known = self.outcomes.procedure(process.procedure);
             let view = known.map_or(0, |known| {
                 let (view, next) = (view_of(known, process, stored, pool), self.views.len());
-                let number = *self.views.entry(view).or_insert(next as u32);
-                number << NEXT_BITS | known.next as u32
+                *self.views.entry(view).or_insert(next as u32)
             });
             match self.key.get_mut(GLOBAL_WORDS + i) {
                 Some(word) => *word = view,
                 None => self.key.push(view),
             }
-        }
-        let views = self.key.get(GLOBAL_WORDS..).unwrap_or_default();
-        let (active, sends) = masks(&self.who, views);
-        let is_same = before.is_some_and(|before| before.global.ledger == global.ledger)
-            && masks(&self.who, known_views) == (active, sends);
-        let form = known.last().filter(|_| is_same).copied();
-        let form = form.unwrap_or_else(|| self.ledgers.form(global.ledger, active, sends));
-        if let Some(word) = self.key.get_mut(GLOBAL_WORDS - 1) {
-            *word = form;
         }
     }
 
@@ -309,24 +305,6 @@ impl HistorySearch {
     pub fn edges(&self) -> &[Transition] {
         &self.edges
     }
-}
-
-/// The last bits of the word of a view: the kind of the next request.
-const NEXT_BITS: u32 = 2;
-
-/// The processes that can still write, and those that write next, a bit each, from the words of their views.
-fn masks(who: &[ProcessId], views: &[u32]) -> (u32, u32) {
-    let (mut active, mut sends) = (0, 0);
-    for (who, view) in who.iter().zip(views) {
-        let next = view & ((1 << NEXT_BITS) - 1);
-        if next != NextRequest::Nothing as u32 {
-            active |= bit(*who);
-        }
-        if next == NextRequest::Send as u32 {
-            sends |= bit(*who);
-        }
-    }
-    (active, sends)
 }
 
 /// The view of a process beside a stored object.

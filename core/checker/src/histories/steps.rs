@@ -122,9 +122,9 @@ impl HistorySearch {
             }
         };
         let intention = outcome.intention();
-        let answered =
-            self.ledgers
-                .answered(next.global.ledger, after.who, effect, intention, root);
+        let by = (after.who, (!edge.is_lost).then_some(after.next));
+        let before = next.global.ledger;
+        let answered = self.ledgers.answered(before, by, effect, intention, root);
         let (ledger, done) = answered;
         let gives_up = after.next == NextRequest::Nothing;
         edge.effect = match (outcome.is_refused(), reads) {
