@@ -1,14 +1,16 @@
 //! The states of a controller with two restarts beside two editors.
 
+use std::time::Instant;
+
 use http::Request;
 use optimist_apiserver::server::ApiServer;
-use optimist_checker::{PropertySearch, Question, Safety};
+use optimist_checker::{PropertySearch, PropertySearchStatus, Question, Safety};
 use optimist_controller::Source;
 use optimist_controller::program::{ChildMaker, ControllerOptions, Kind, Program, Scaler};
 use optimist_system::{Faults, System};
 use serde_json::{Value, json};
 
-use crate::best;
+use crate::{best, memory};
 
 /// The states that one search explores.
 const STATES: usize = 2_000;
@@ -85,36 +87,49 @@ fn questions() -> [(&'static str, Question); 2] {
     })
 }
 
-fn explore(question: &Question) -> PropertySearch {
+fn explore(question: &Question, states: usize) -> PropertySearch {
     let mut search = PropertySearch::new(question.clone(), 1_000_000);
-    while search.states() < STATES {
-        search.advance(10);
-    }
+    while search.states() < states && search.advance(10) == PropertySearchStatus::Running {}
     search
+}
+
+fn say(name: &str, search: &PropertySearch) {
+    let (states, transitions) = (search.states(), search.transitions());
+    println!("{name}: {states} states, {transitions} transitions");
 }
 
 /// Asks each question once.
 pub fn ask_once() {
     for (name, question) in questions() {
-        let search = explore(&question);
-        println!(
-            "{name}: {} states, {} transitions",
-            search.states(),
-            search.transitions()
-        );
+        say(name, &explore(&question, STATES));
     }
 }
 
-/// Measures each question.
+/// Asks one question once, to its end.
+pub fn ask_whole() {
+    for (name, question) in questions().into_iter().skip(1) {
+        say(name, &explore(&question, usize::MAX));
+    }
+}
+
+/// Measures the first states of each question, and all of them.
 pub fn measure() {
     for (name, question) in questions() {
-        let states = explore(&question).states();
+        let states = explore(&question, STATES).states();
         let time = best(|| {
-            explore(&question);
+            explore(&question, STATES);
         });
         println!(
             "{name}, two restarts, two editors: {states} states in {time:?}: {:.0} states/s",
             states as f64 / time.as_secs_f64()
+        );
+        let (before, start) = (memory(), Instant::now());
+        let search = explore(&question, usize::MAX);
+        let (time, states) = (start.elapsed(), search.states());
+        println!(
+            "  whole: {states} states in {time:?}: {:.0} states/s, {} kB more",
+            states as f64 / time.as_secs_f64(),
+            memory().saturating_sub(before)
         );
     }
 }

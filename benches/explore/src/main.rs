@@ -2,7 +2,7 @@
 //! `stateright` on a hand-written model of the same protocol, and its memory; and the search of the
 //! states of a controller.
 //! `cargo run --release --manifest-path benches/explore/Cargo.toml`. With the name of one question
-//! (`editors`, `requests` or `controllers`), it asks that question once, so that
+//! (`editors`, `five`, `requests`, `matrix`, `controllers` or `whole`), it asks that question once, so that
 //! `valgrind --tool=callgrind` counts its instructions.
 
 mod controllers;
@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use http::Request;
 use model::Protocol;
 use optimist_apiserver::server::ApiServer;
-use optimist_client::{IntendedChange, Intent, OnConflict, Write};
-use optimist_simulation::explore::{Plan, Scenario, Search, SearchStatus};
+use optimist_client::{IntendedChange, Intent, OnConflict, Write, WriteMethod};
+use optimist_simulation::explore::{PRESETS, Plan, ResponseCache, Scenario, Search, SearchStatus};
 use serde_json::json;
 
 fn scenario(editors: usize, on_conflict: OnConflict) -> Scenario {
@@ -45,8 +45,10 @@ fn scenario(editors: usize, on_conflict: OnConflict) -> Scenario {
         IntendedChange::at("/spec/replicas", Some(5.into())),
         IntendedChange::at("/spec/paused", Some(true.into())),
         IntendedChange::at("/spec/minReadySeconds", Some(3.into())),
+        IntendedChange::at("/spec/progressDeadlineSeconds", Some(700.into())),
+        IntendedChange::at("/spec/revisionHistoryLimit", Some(4.into())),
     ];
-    let managers = ["editor-a", "editor-b", "controller"];
+    let managers = ["editor-a", "editor-b", "controller", "third", "fourth"];
     scenario.plans = changes
         .into_iter()
         .zip(managers)
@@ -120,6 +122,40 @@ fn memory() -> u64 {
         .unwrap_or(0)
 }
 
+/// The pairs of edits of *Explore*.
+fn presets() -> Vec<Scenario> {
+    let all = PRESETS.iter().map(|preset| preset.scenario());
+    all.map(|scenario| scenario.expect("it can be loaded"))
+        .collect()
+}
+
+/// Searches a pair of edits in every way of writing, as *Explore* does. Returns the number of states.
+fn matrix(pair: &Scenario) -> usize {
+    let (mut memory, mut states) = (ResponseCache::default(), 0);
+    for way in WriteMethod::MATRIX {
+        let tries = OnConflict::DEFAULT_ATTEMPTS;
+        let Ok(scenario) = pair.clone().in_ways(&[way], tries) else {
+            continue;
+        };
+        let mut search = Search::with_memory(scenario, 60_000, memory);
+        assert_eq!(search.run(), SearchStatus::Done);
+        states += search.states();
+        memory = search.take_memory();
+    }
+    states
+}
+
+fn measure_matrix() {
+    println!("Two editors in every way of writing:");
+    for (preset, pair) in PRESETS.iter().zip(presets()) {
+        let states = matrix(&pair);
+        let time = best(|| {
+            matrix(&pair);
+        });
+        println!("{}: {states} states in {time:?}", preset.slug);
+    }
+}
+
 fn weigh(attempts: u8, micro_steps: bool) {
     let mut scenario = scenario(3, OnConflict::Resend(attempts));
     scenario.micro_steps = micro_steps;
@@ -142,6 +178,12 @@ fn main() {
             println!("{} states", search.states());
         }
         Some("requests") => weigh(30, true),
+        Some("five") => {
+            let search = searched(&scenario(5, OnConflict::ReadAgain(4)));
+            println!("{} states", search.states());
+        }
+        Some("matrix") => println!("{} states", matrix(&presets()[0])),
+        Some("whole") => controllers::ask_whole(),
         Some("controllers") => controllers::ask_once(),
         _ => measure_all(),
     }
@@ -149,9 +191,12 @@ fn main() {
 
 fn measure_all() {
     controllers::measure();
+    measure_matrix();
     compare("2 editors, GET and PUT, 3 retries", 2, 3);
     compare("3 editors, GET and PUT", 3, 0);
     compare("3 editors, GET and PUT, 3 retries", 3, 3);
+    compare("4 editors, GET and PUT, 3 retries", 4, 3);
+    compare("5 editors, GET and PUT, 3 retries", 5, 3);
     println!("3 editors who send the same again and again:");
     weigh(4, false);
     weigh(10, false);
