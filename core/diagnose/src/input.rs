@@ -2,6 +2,7 @@
 
 mod detection;
 mod form;
+mod wrapped;
 
 use std::borrow::Cow;
 use std::fmt;

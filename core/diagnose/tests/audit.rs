@@ -267,6 +267,74 @@ fn a_log_is_the_same_in_each_form_in_which_jq_prints_it() {
 }
 
 #[test]
+fn a_log_in_the_lines_of_another_log_is_the_same_log() {
+    let quoted = |line: &str| Value::from(line).to_string();
+    let wrapped =
+        |wrap: &dyn Fn(&str) -> String| LOG.lines().map(wrap).collect::<Vec<_>>().join("\n");
+    let divided = |line: &str| {
+        let (first, rest) = line.split_at(100);
+        let time = "2026-01-02T03:04:05.678901234Z";
+        format!("{time} stdout P {first}\n{time} stdout F {rest}")
+    };
+    let messages: Vec<Value> = LOG.lines().map(|line| json!({"message": line})).collect();
+    for (name, text) in [
+        (
+            "journald",
+            wrapped(&|it| format!("Jan 02 03:04:05 node-1 kube-apiserver[812]: {it}")),
+        ),
+        (
+            "syslog",
+            wrapped(&|it| format!("<14>1 2026-01-02T03:04:05Z node-1 audit 812 - - {it}")),
+        ),
+        (
+            "kubectl logs --timestamps",
+            wrapped(&|it| format!("2026-01-02T03:04:05.6Z {it}")),
+        ),
+        (
+            "a container runtime",
+            wrapped(&|it| format!("2026-01-02T03:04:05.6Z stdout F {it}")),
+        ),
+        ("long lines of a container runtime", wrapped(&divided)),
+        ("grep", wrapped(&|it| format!("/var/log/audit.log:7:{it}"))),
+        (
+            "Docker",
+            wrapped(&|it| format!(r#"{{"log":{},"stream":"stdout"}}"#, quoted(it))),
+        ),
+        (
+            "journalctl -o json",
+            wrapped(&|it| format!(r#"{{"_PID":"8","MESSAGE":{}}}"#, quoted(it))),
+        ),
+        (
+            "Google Cloud",
+            wrapped(&|it| format!(r#"{{"insertId":"a","jsonPayload":{it}}}"#)),
+        ),
+        ("CloudWatch", format!("{:#}", json!({"events": messages}))),
+        (
+            "CloudWatch in one line",
+            json!({"events": messages}).to_string(),
+        ),
+    ] {
+        let text = format!("{text}\nJan 02 03:04:06 node-1 systemd[1]: Started a session.\n");
+        let Ok(Input::AuditLog(log)) = detect(&text) else {
+            panic!("{name}: {:?}", detect(&text));
+        };
+        let log = read(&log);
+        assert_eq!((log.events.len(), log.skipped), (15, 0), "{name}");
+        assert_eq!(history(&log).counts(), (15, 0, 0), "{name}");
+    }
+    // The line that cannot be read is named.
+    let cut = LOG.lines().map(|line| format!("a: {line}"));
+    let cut: Vec<String> = cut.chain([format!("a: {}", &LOG[..200])]).collect();
+    let Ok(Input::AuditLog(log)) = detect(&cut.join("\n")) else {
+        panic!("it is a log");
+    };
+    assert_eq!(
+        (read(&log).skipped, read(&log).problems[0].line),
+        (1, LOG.lines().count() + 1)
+    );
+}
+
+#[test]
 fn what_the_core_made_up_is_neither_shown_nor_compared() {
     let path = "/api/v1/namespaces/live/configmaps";
     let event = |at: usize, verb: &str, (uri, code): (&str, u16), body: Value| {

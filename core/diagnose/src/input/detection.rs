@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::form::{self, TextForm};
+use super::wrapped::Unwrapping;
 use super::{
     AUDIT_GROUP, Input, MAX_LOG, MAX_TEXT, NotDetected, check, is_cut_log, of_objects, too_large,
     wrong_document, wrong_version,
@@ -28,6 +29,8 @@ pub struct Detection {
 #[derive(Debug)]
 enum DetectionStage {
     Begin,
+    /// The events of an audit log are taken out of the lines of another log.
+    Wrapped(Unwrapping),
     Watch(VersionReader),
     /// JSON documents that follow each other: how many bytes are read, and the objects so far.
     Json(usize, Vec<Value>),
@@ -70,6 +73,7 @@ impl Detection {
     /// Returns the number of bytes that are read, and the number of all.
     pub fn progress(&self) -> (usize, usize) {
         let read = match &self.stage {
+            DetectionStage::Wrapped(unwrapping) => unwrapping.read(),
             DetectionStage::Watch(reader) => reader.progress().0,
             DetectionStage::Json(read, _) => *read,
             DetectionStage::Done(_) => self.text.len(),
@@ -95,6 +99,10 @@ impl Detection {
         let done = DetectionStage::Done(Err(NotDetected::Empty));
         self.stage = match std::mem::replace(&mut self.stage, done) {
             DetectionStage::Begin => self.first_stage(),
+            DetectionStage::Wrapped(mut unwrapping) => match unwrapping.advance(bytes) {
+                true => DetectionStage::Wrapped(unwrapping),
+                false => DetectionStage::Done(Ok(Input::AuditLog(unwrapping.finish()))),
+            },
             DetectionStage::Watch(reader) => watched(&self.text, reader, bytes),
             DetectionStage::Json(at, found) => self.json(at, found, bytes),
             DetectionStage::Documents(reader) => read_document(reader),
@@ -141,6 +149,9 @@ impl Detection {
             head.as_ref().is_some_and(is_audit) || in_array().as_ref().is_some_and(is_audit);
         if is_log || is_cut_log(text) {
             return DetectionStage::Done(Ok(Input::AuditLog(Arc::clone(&self.text))));
+        }
+        if let Some(unwrapping) = Unwrapping::of(&self.text) {
+            return DetectionStage::Wrapped(unwrapping);
         }
         if text.len() > MAX_TEXT {
             return DetectionStage::Done(Err(too_large(text.len(), MAX_TEXT)));
