@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 
 use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::Release;
 use optimist_client::{MAX_OBJECTS_TEXT, ManifestError, ObjectReader, WrongType};
 use optimist_diagnose::input::text_of_file;
 use serde_json::Value;
@@ -122,4 +123,15 @@ fn check(object: &Value, names: &[&str]) -> Result<(), String> {
         [] => optimist_apiserver::limits::check(object).map_err(|refusal| refusal.message),
         missing => Err(format!("the object has no {}", missing.join(" and no "))),
     }
+}
+
+/// Reads the release of a server.
+///
+/// # Errors
+/// If it is not known: the ones that are.
+pub fn release(text: &str) -> Result<Release, String> {
+    text.parse().map_err(|why: String| {
+        let known = Release::ALL.map(Release::span);
+        format!("{why}; known are {}", known.join(" and "))
+    })
 }

@@ -25,7 +25,7 @@ pub fn run(arguments: &OwnersArguments) -> CommandResult {
     if cases.is_empty() {
         return Err(BadInput("there is no object".to_owned()));
     }
-    let mut whole = true;
+    let mut wrong = Vec::new();
     for case in &cases {
         match case.install() {
             Ok(installed) => {
@@ -34,11 +34,11 @@ pub fn run(arguments: &OwnersArguments) -> CommandResult {
                 let ownership = ObjectOwnership::read(&object, &installed.resource().root);
                 print(&format!("# {}\n{}\n", case.id, ownership.to_text()));
             }
-            Err(why) => {
-                whole = false;
-                eprintln!("optimist: {}: {why}", case.id);
-            }
+            Err(why) => wrong.push(format!("{}: {why}", case.id)),
         }
     }
-    Ok(whole)
+    match wrong.is_empty() {
+        true => Ok(true),
+        false => Err(BadInput(wrong.join("\noptimist: "))),
+    }
 }

@@ -464,6 +464,27 @@ fn bad_input_is_named_with_file_and_line_and_ends_with_2() {
         (code, err.as_str()),
         (2, "optimist: --as helm3 takes no --force\n")
     );
+    let of_no_type = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  managedFields: [{manager: m, operation: Update, apiVersion: v1, fieldsType: FieldsV9, fieldsV1: {}}]\n";
+    let (code, _, err) = run_with(&["owners", "-"], of_no_type);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("invalid fieldsType \"FieldsV9\""), "{err}");
+    for arguments in [
+        [
+            "preview",
+            "--next",
+            &next,
+            "--as",
+            "helm3",
+            "--release",
+            "1.36",
+        ]
+        .as_slice(),
+        &["serve", "--release", "1.36"],
+    ] {
+        let (code, _, err) = run(arguments);
+        let known = "the release 1.36 is not known; known are v1.36.0 to v1.36.2 and v1.36.3";
+        assert_eq!((code, err.contains(known)), (2, true), "{err}");
+    }
 }
 
 #[test]

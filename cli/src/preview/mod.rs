@@ -58,7 +58,7 @@ pub struct PreviewArguments {
     #[arg(long, value_name = "[OBJECT=]KIND", value_parser = hand_over)]
     hand_over: Vec<(Option<String>, HandOverKind)>,
     /// The release of the server.
-    #[arg(long, default_value_t)]
+    #[arg(long, value_parser = input::release, default_value_t)]
     release: Release,
     /// The form of the output.
     #[arg(long, default_value = "text")]

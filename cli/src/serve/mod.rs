@@ -35,7 +35,7 @@ use self::kubeconfig::Kubeconfig;
 use self::log::{ChangeLog, OpenedLog};
 use self::page::PageService;
 use crate::style::print;
-use crate::{BadInput, CommandResult};
+use crate::{BadInput, CommandResult, input};
 
 /// The time that open requests have when the program ends.
 const LAST_REQUESTS: Duration = Duration::from_secs(2);
@@ -88,7 +88,7 @@ pub struct ServeArguments {
     #[arg(long, requires = "page")]
     page_writes: bool,
     /// The release of the server.
-    #[arg(long, default_value_t)]
+    #[arg(long, value_parser = input::release, default_value_t)]
     release: Release,
     /// Has the roles and bindings that a kube-apiserver with --authorization-mode=RBAC makes. Everybody may
     /// do everything all the same.
