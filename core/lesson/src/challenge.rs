@@ -22,6 +22,8 @@ pub struct Finding {
     pub complete: bool,
     /// `true` if an actor retries although the challenge does not allow it.
     pub retries: bool,
+    /// `true` if an actor writes by a dry run: it stores nothing, so the verdicts say nothing of its edit.
+    pub dry_runs: bool,
     /// The forbidden verdicts that some orders have.
     pub against: Vec<Verdict>,
     /// The write method of each actor, in the order of the challenge's edits.
@@ -31,7 +33,7 @@ pub struct Finding {
 impl Finding {
     /// Returns whether the challenge is met.
     pub fn is_met(&self) -> bool {
-        self.complete && !self.retries && self.against.is_empty()
+        self.complete && !self.retries && !self.dry_runs && self.against.is_empty()
     }
 
     pub(super) fn is(&self, found: &VerdictCounts) -> bool {
@@ -53,6 +55,9 @@ impl Finding {
 impl fmt::Display for Finding {
     /// `6 orders: 2 replace an edit knowingly, 4 lose an update`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.dry_runs {
+            return f.write_str("a dry run stores nothing");
+        }
         let tally = self.tally;
         write!(f, "{} orders:", tally.total())?;
         let parts = [
@@ -121,14 +126,20 @@ impl Challenge {
             tally,
             complete: search.status() == SearchStatus::Done,
             retries: self.without_retries && search.scenario().plans.iter().any(retries),
+            dry_runs: search.scenario().plans.iter().any(|it| it.write.dry_run),
             against: self
-                .never
-                .iter()
-                .copied()
+                .forbidden()
                 .filter(|verdict| tally.histories_with(*verdict) > 0)
                 .collect(),
             writes: writes(search),
         }
+    }
+
+    /// The verdicts that no order may have. Where no update may be lost, none may be left out: its writer is told 2xx too.
+    fn forbidden(&self) -> impl Iterator<Item = Verdict> {
+        let loses = self.never.contains(&Verdict::Lost) && !self.never.contains(&Verdict::LeftOut);
+        let left_out = loses.then_some(Verdict::LeftOut);
+        self.never.iter().copied().chain(left_out)
     }
 
     /// Returns whether a search used the write methods that are selected at the current node.

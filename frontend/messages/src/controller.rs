@@ -51,6 +51,7 @@ pub fn witness(witness: Option<&ControllerWitness>, complete: bool, needless: &[
         Some(ControllerWitness::RestsWrong(_)) => en::switches_rests_wrong(),
         None if !complete => en::switches_incomplete(),
         None if needless.is_empty() => en::switches_met(),
+        None if let [one] = needless => en::switches_needless_one(&switch(*one)),
         None => {
             let needless: Vec<String> = needless.iter().map(|it| switch(*it)).collect();
             en::switches_needless(&needless.join("; "))

@@ -151,6 +151,13 @@ fn verdict_list(finding: &Finding) -> Html {
         (Verdict::LeftOut, "lost"),
         (Verdict::Lost, "lost"),
     ];
+    if finding.dry_runs {
+        return html! {
+            <div class="found" role="status">
+                <p>{ label::challenge_dry_runs() }</p>
+            </div>
+        };
+    }
     html! {
         <div class="found" role="status">
             <p>{ label::challenge_orders(&tally.total()) }</p>

@@ -214,6 +214,14 @@ fn a_false_claim_prediction_or_goal_is_found() {
         ]
     );
     assert_eq!(challenge("left out", "{send: update}").len(), 1);
+    assert_eq!(
+        challenge("lost", "{send: update, dry run: yes}"),
+        ["line 6: the solution does not meet the challenge: a dry run stores nothing"]
+    );
+    assert_eq!(
+        challenge("lost", "{send: update, subresource: status}"),
+        ["line 6: the solution does not meet the challenge: 6 orders: 6 leave an edit out"]
+    );
 }
 
 #[test]

@@ -83,6 +83,7 @@ crate::catalogue::messages! {
     challenge_trying() "Trying every order";
     challenge_orders(count) "{count} {count|order|orders}";
     challenge_retries() "An actor retries after a conflict. Solve it without retries.";
+    challenge_dry_runs() "A dry run stores nothing, so no edit can be lost. Switch it off in the cards.";
     switches_program() "The program. Each line that a switch changes has the switch.";
     switch_line_absent() "Not in the program:";
     switches_try() "Search every history";
@@ -94,7 +95,8 @@ crate::catalogue::messages! {
     switches_never_rests() "Some history never comes to rest. The shortest one, with its cycle once:";
     switches_rests_wrong() "Some history comes to rest, and the objects are not as wished. The shortest one:";
     switches_met() "Every history is as wished.";
-    switches_needless(switches) "Every history is as wished. It is also without: {switches}";
+    switches_needless_one(switch) "Every history is as wished. It is also as wished without this switch: {switch}";
+    switches_needless(switches) "Every history is as wished. It is also as wished without any one of these switches: {switches}";
     switch_derived_name() "Make the child's name from the parent's name";
     switch_live_list() "List the children from the server";
     switch_expectations() "Expectations";

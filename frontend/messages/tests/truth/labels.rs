@@ -129,7 +129,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "object_requests", "third_add", "third_clients", "third_deleter",
     ]),
     (Class::Advice, &[
-        "branches_one", "challenge_retries", "error_get_next", "explore_orders_not_yet",
+        "branches_one", "challenge_dry_runs", "challenge_retries", "error_get_next", "explore_orders_not_yet",
         "happened_fight_advice", "next_apply", "next_change", "next_change_again",
         "next_change_both", "next_change_other", "next_compare", "next_fix", "next_get",
         "next_get_and_send", "next_get_to_see", "next_get_too", "next_go", "next_merge_patch",

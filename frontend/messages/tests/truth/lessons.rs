@@ -141,6 +141,9 @@ pub const SEARCHED: &[(&str, ConditionOf<Searched>)] = &[
     ("switches_met", |_, it| {
         Some(it.witness.is_none() && !it.runs.iter().any(|run| it.too_many(run)))
     }),
+    ("switches_needless_one", |said, it| {
+        Some(!it.needed && !said.text("switch").contains(';'))
+    }),
     ("switches_needless", |said, it| {
         Some(!it.needed && !said.text("switches").is_empty())
     }),
