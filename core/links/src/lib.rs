@@ -1,7 +1,7 @@
 //! A session as a short text for a link. It stores actions, not results. Opening it performs all
 //! actions again.
 //!
-//! The text is a version, then JSON, deflated (RFC 1951) and in the URL-safe alphabet of base64
+//! The text is a version, then JSON, compressed with a checksum (zlib, RFC 1950) and in the URL-safe alphabet of base64
 //! (RFC 4648, section 5). It can come from anywhere, so nothing in it is trusted.
 //!
 //! ```

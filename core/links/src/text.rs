@@ -4,10 +4,15 @@ use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use miniz_oxide::inflate::{decompress_to_vec_with_limit, decompress_to_vec_zlib_with_limit};
 use serde_json::Value;
 
-/// The prefix of a text, before the base64: the version of the format.
-const VERSION: char = '1';
+/// The prefix of a text, before the base64: the version of the format. JSON in the form of zlib (RFC 1950), whose checksum
+/// tells a changed text.
+const VERSION: char = '2';
+
+/// The version before: deflated (RFC 1951), without a checksum. Links of it are in the world.
+const WITHOUT_CHECKSUM: char = '1';
 
 /// The maximum length of a link. Browsers and messengers accept about this length. A longer session
 /// is saved as a file.
@@ -49,7 +54,7 @@ impl fmt::Display for ShareError {
 impl std::error::Error for ShareError {}
 
 pub(super) fn pack(json: &Value) -> String {
-    let deflated = miniz_oxide::deflate::compress_to_vec(json.to_string().as_bytes(), LEVEL);
+    let deflated = miniz_oxide::deflate::compress_to_vec_zlib(json.to_string().as_bytes(), LEVEL);
     let mut text = String::from(VERSION);
     URL_SAFE_NO_PAD.encode_string(deflated, &mut text);
     text
@@ -60,18 +65,18 @@ pub(super) fn unpack(text: &str) -> Result<Value, ShareError> {
     if text.len() > MAX_TEXT_LENGTH {
         return Err(ShareError::TooLarge);
     }
-    let body = match text.chars().next() {
-        Some(VERSION) => &text[VERSION.len_utf8()..],
-        Some('2'..='9') => return Err(ShareError::Newer),
+    let inflate = match text.chars().next() {
+        Some(VERSION) => decompress_to_vec_zlib_with_limit,
+        Some(WITHOUT_CHECKSUM) => decompress_to_vec_with_limit,
+        Some('3'..='9') => return Err(ShareError::Newer),
         _ => return Err(ShareError::Damaged("it does not start like a session")),
     };
     let deflated = URL_SAFE_NO_PAD
-        .decode(body)
+        .decode(&text[VERSION.len_utf8()..])
         .map_err(|_| ShareError::Damaged("it has invalid characters"))?;
-    let inflated = miniz_oxide::inflate::decompress_to_vec_with_limit(&deflated, MAX_JSON_SIZE)
-        .map_err(|error| match error.status {
-            miniz_oxide::inflate::TINFLStatus::HasMoreOutput => ShareError::TooLarge,
-            _ => ShareError::Damaged("its end is missing, or it was changed"),
-        })?;
+    let inflated = inflate(&deflated, MAX_JSON_SIZE).map_err(|error| match error.status {
+        miniz_oxide::inflate::TINFLStatus::HasMoreOutput => ShareError::TooLarge,
+        _ => ShareError::Damaged("its end is missing, or it was changed"),
+    })?;
     serde_json::from_slice(&inflated).map_err(|_| ShareError::Damaged("it is not JSON"))
 }

@@ -27,7 +27,11 @@ fn unpacked(text: &str) -> Value {
     use base64::Engine;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
     let deflated = URL_SAFE_NO_PAD.decode(&text[1..]).unwrap();
-    let json = miniz_oxide::inflate::decompress_to_vec(&deflated).unwrap();
+    let inflate = match text.starts_with('1') {
+        true => miniz_oxide::inflate::decompress_to_vec,
+        false => miniz_oxide::inflate::decompress_to_vec_zlib,
+    };
+    let json = inflate(&deflated).unwrap();
     serde_json::from_slice(&json).unwrap()
 }
 
