@@ -166,6 +166,10 @@ pub fn add_at(object: &Value, pointer: &str, typed: &str) -> Result<(Value, Stri
 /// # Errors
 /// If the text is neither, with line and column, or is not an object.
 pub(super) fn edit_text(typed: &str) -> Result<Value, EditError> {
+    if let Some(line) = second_document(typed) {
+        let message = format!("line {line}: another document begins here, and this is one object");
+        return Err(EditError::Text(message));
+    }
     let document = yaml::parse(typed).map_err(|error| EditError::Text(error.to_string()))?;
     if let Some(repeated) = document.duplicates.first() {
         return Err(EditError::Text(repeated.to_string()));
@@ -177,6 +181,21 @@ pub(super) fn edit_text(typed: &str) -> Result<Value, EditError> {
         object @ Value::Object(_) => Ok(object),
         _ => Err(EditError::Text("this is no object".to_owned())),
     }
+}
+
+/// The line, counted from 1, at which a second document with content begins. The reader of YAML takes the first one.
+fn second_document(text: &str) -> Option<usize> {
+    let says = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let separates = |line: &str| line == "---" || line.starts_with("--- ");
+    let (mut has_content, mut separator) = (false, None);
+    for (number, line) in (1..).zip(text.lines()) {
+        match (separates(line), separator) {
+            (true, _) => separator = has_content.then_some(number),
+            (false, Some(_)) if says(line) => return separator,
+            (false, _) => has_content |= says(line) && !line.starts_with('%'),
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -244,6 +263,17 @@ mod tests {
             r#"line 2: key "a" already set in map"#
         );
         assert_eq!(wrong("- a"), "this is no object");
+        assert_eq!(
+            wrong("---\na: 1\n---\na: 2\n"),
+            "line 3: another document begins here, and this is one object"
+        );
+        for one in [
+            "---\na: 1\n",
+            "# a\n---\na: 1\n---\n# b\n",
+            "%YAML 1.1\n---\na: 1\n",
+        ] {
+            assert_eq!(edit_text(one), Ok(json!({"a": 1})), "{one}");
+        }
     }
 
     #[test]
