@@ -439,6 +439,32 @@ fn an_answer_that_the_core_does_not_give_is_said_with_the_difference() {
 }
 
 #[test]
+fn an_error_of_the_server_is_no_difference_whatever_the_core_answers() {
+    let is_conflict = |event: &Value| event["responseStatus"]["code"] == 409;
+    let log = changed(|event| {
+        if is_conflict(event) {
+            event["stage"] = "Panic".into();
+            event["responseStatus"]["code"] = 500.into();
+            event
+                .as_object_mut()
+                .expect("it is a map")
+                .remove("responseObject");
+        }
+    });
+    let history = history(&log);
+    let steps = history.steps.iter();
+    let of_server: Vec<_> = steps
+        .filter(|it| log.events[it.event].code == Some(500))
+        .collect();
+    assert!(!of_server.is_empty());
+    for step in of_server {
+        let CoreAnswer::NotRun(NotRun::OtherReason) = step.prediction else {
+            panic!("{:#?}", step.prediction);
+        };
+    }
+}
+
+#[test]
 fn a_log_that_begins_later_takes_the_first_answer_as_the_state() {
     let later: Vec<&str> = LOG.lines().skip(3).collect();
     let log = read(&later.join("\n"));

@@ -64,9 +64,10 @@ pub(super) fn lacks_owners(known: (&Value, KnownObject), answer: &CoreAnswer) ->
         && exchange.content_type.contains("apply-patch")
 }
 
-/// Returns whether a request that the core accepts was refused for a reason that is not in the object: 401 and 403 (no
-/// rights, a quota), 429 (a budget, the load), an error of the server, or a webhook, in its own code
-/// (`k8s.io/apiserver/pkg/admission/plugin/webhook/errors/statuserror.go ToStatusErr`, v0.36).
+/// Returns whether a request was refused for a reason that is not in the object: 401 and 403 (no rights, a quota), 429 (a
+/// budget, the load), an error of the server, also a panic, or a webhook, in its own code
+/// (`k8s.io/apiserver/pkg/admission/plugin/webhook/errors/statuserror.go ToStatusErr`, v0.36). A webhook is asked only
+/// about a request that the core accepts; the others can come before the object is looked at.
 pub(super) fn is_of_others(event: &AuditEvent, answer: &CoreAnswer) -> bool {
     let CoreAnswer::Other { exchange, .. } = answer else {
         return false;
@@ -74,8 +75,8 @@ pub(super) fn is_of_others(event: &AuditEvent, answer: &CoreAnswer) -> bool {
     let message = event.response.as_deref().map(|it| text(it, "message"));
     let webhook = message.is_some_and(|message| message.starts_with("admission webhook "));
     let code = event.code.unwrap_or_default();
-    let others = matches!(code, 401 | 403 | 429 | 500..) || webhook && code >= 400;
-    others && exchange.code < 300
+    let others = matches!(code, 401 | 403 | 429 | 500..) && exchange.code != code;
+    others || webhook && code >= 400 && exchange.code < 300
 }
 
 /// Returns whether a request names a uid or a version, and got another answer than the core gives, whose object has a
