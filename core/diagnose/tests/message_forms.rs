@@ -22,6 +22,7 @@ fn read(error: &ReportedError, expected: &Value) -> Value {
                 group,
                 resource,
                 namespace,
+                is_namespace_of_run: _,
                 name,
                 subresource,
             },

@@ -45,6 +45,7 @@ fn hint(
         group: None,
         resource: told(resource),
         namespace: told(namespace),
+        is_namespace_of_run: false,
         name: told(name),
         subresource: None,
     }
@@ -232,11 +233,15 @@ fn conflicts_of_updates_in_logs_name_the_object_that_was_written() {
         (
             "controller-runtime v0.5",
             ErrorSource::ControllerRuntime,
-            hint(
-                ("", ""),
-                "deployments.apps",
-                ("team-a", "model-grpc-0-classifier"),
-            ),
+            // The controller works on another object of this namespace.
+            ObjectHint {
+                is_namespace_of_run: true,
+                ..hint(
+                    ("", ""),
+                    "deployments.apps",
+                    ("team-a", "model-grpc-0-classifier"),
+                )
+            },
         ),
         (
             "kube-controller-manager (klog text)",
@@ -386,4 +391,43 @@ fn a_right_that_is_missing_names_the_user_the_verb_and_the_resource_and_a_schema
         text("duplicate entries for key [name=\"x\"] and so on"),
         of("duplicate entries for key [name=\"x\"]")
     );
+}
+
+#[test]
+fn the_namespace_of_a_run_is_not_told_as_that_of_another_object() {
+    let reported = |of: &str, run: &str| {
+        let line = format!(
+            "E0102 03:04:05.6 1 controller.go:329] \"Reconciler error\" err=\"Operation cannot be fulfilled on {of}: \
+             the object has been modified; please apply your changes to the latest version and try again\" {run}"
+        );
+        let object = reported_errors(&line).remove(0).object;
+        (object.namespace, object.is_namespace_of_run)
+    };
+    let run = r#"controller="foo" namespace="shop" name="foo-1" reconcileID="a""#;
+    let shop = || Some("shop".to_owned());
+    assert_eq!(
+        reported(r#"foos.example.com \"foo-1\""#, run),
+        (shop(), false)
+    );
+    assert_eq!(reported(r#"deployments.apps \"web\""#, run), (shop(), true));
+    assert_eq!(reported(r#"nodes \"n1\""#, run), (None, false));
+}
+
+#[test]
+fn a_message_of_a_page_or_of_a_mail_is_read_as_it_was_printed() {
+    let plain = r#"Error from server (Conflict): Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please apply your changes to the latest version and try again"#;
+    let expected = reported_errors(plain);
+    assert_eq!(expected.len(), 1);
+    for other in [
+        plain.replace('"', "&quot;"),
+        plain.replace(" \"web\"", " \u{201c}web\u{201d}"),
+        plain.replace("has been modified", "has been\nmodified"),
+        plain.replace(
+            "fulfilled on deployments.apps",
+            "fulfilled on\n  deployments.apps",
+        ),
+        plain.replace("apps \"web\"", "apps\n\"web\""),
+    ] {
+        assert_eq!(reported_errors(&other), expected, "{other}");
+    }
 }

@@ -135,7 +135,7 @@ pub fn tool(tool: ErrorSource) -> String {
 }
 
 /// Names the parts that a message leaves open: `The message does not say the namespace and which
-/// tool wrote.` Empty if it has all parts.
+/// tool wrote.` Says also if its namespace is perhaps that of another object. Empty if it has all parts.
 pub fn error_missing(error: &ReportedError) -> String {
     let object = &error.object;
     let named = object.kind.is_some() || object.resource.is_some();
@@ -147,11 +147,10 @@ pub fn error_missing(error: &ReportedError) -> String {
         error.tool.is_none().then(en::error_missing_tool),
     ];
     let missing: Vec<String> = missing.into_iter().flatten().collect();
-    if missing.is_empty() {
-        String::new()
-    } else {
-        en::error_missing(&names(&missing))
-    }
+    let missing = (!missing.is_empty()).then(|| en::error_missing(&names(&missing)));
+    let of_run = object.is_namespace_of_run.then(en::error_namespace_of_run);
+    let texts: Vec<String> = of_run.into_iter().chain(missing).collect();
+    texts.join(" ")
 }
 
 /// A manager of an object: `helm`, `kube-controller-manager · /scale`.

@@ -149,12 +149,9 @@ fn without_escapes(text: &str) -> String {
 }
 
 /// The object that is named before or behind a message.
-pub(super) fn object(before: &str, behind: &str) -> ObjectHint {
+pub(super) fn object(before: &str) -> ObjectHint {
     // Only the line of the message and the nearest ones before it speak of it.
     let before = &without_escapes(last_lines(before, 8));
-    let behind = behind.lines().next().unwrap_or_default();
-    let behind = &without_escapes(beginning(behind));
-    let line = before.rsplit('\n').next().unwrap_or(before);
     let mut object = ObjectHint::default();
     for read in [
         url,
@@ -168,10 +165,40 @@ pub(super) fn object(before: &str, behind: &str) -> ObjectHint {
     ] {
         read(before, &mut object);
     }
-    if object.namespace.is_none() {
-        object.namespace = logged_namespace(line, behind);
-    }
     object
+}
+
+/// Adds the namespace that the line of a log names: that of the object that a controller works on.
+pub(super) fn add_logged_namespace(before: &str, behind: &str, object: &mut ObjectHint) {
+    if object.namespace.is_some() || object.is_cluster_scoped() {
+        return;
+    }
+    let line = &without_escapes(last_lines(before, 1));
+    let behind = behind.lines().next().unwrap_or_default();
+    let behind = &without_escapes(beginning(behind));
+    object.namespace = logged_namespace(line, behind);
+    let is_of_run = object.namespace.is_some();
+    object.is_namespace_of_run = is_of_run && !names_object(line, behind, object);
+}
+
+/// Returns whether the line of a log names the same object as its message: `"name": "web"`, `name=web`,
+/// `default/web`.
+fn names_object(line: &str, behind: &str, object: &ObjectHint) -> bool {
+    let (Some(namespace), Some(name)) = (&object.namespace, &object.name) else {
+        return false;
+    };
+    let forms = [
+        format!("\"name\":\"{name}\""),
+        format!("\"name\": \"{name}\""),
+        format!("\"name\"=\"{name}\""),
+        format!("name=\"{name}\""),
+        format!("\"Request.Name\":\"{name}\""),
+        format!("\"{namespace}/{name}\""),
+        format!(" {namespace}/{name}:"),
+    ];
+    let bare = |text: &str| text.split(' ').any(|word| word == format!("name={name}"));
+    let says = |text: &str| bare(text) || forms.iter().any(|form| text.contains(form));
+    says(line) || says(behind)
 }
 
 fn last_lines(text: &str, count: usize) -> &str {

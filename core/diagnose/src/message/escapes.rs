@@ -44,6 +44,70 @@ pub(super) fn without_colours(text: &str) -> String {
     out
 }
 
+/// A text with plain quotation marks in the place of those of web pages and of typography.
+pub(super) fn with_plain_quotes(text: &str) -> String {
+    const OTHERS: [(&str, &str); 9] = [
+        ("&quot;", "\""),
+        ("&#34;", "\""),
+        ("&#39;", "'"),
+        ("&apos;", "'"),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&amp;", "&"),
+        ("\u{201c}", "\""),
+        ("\u{201d}", "\""),
+    ];
+    let mut text = text.to_owned();
+    for (other, plain) in OTHERS {
+        if text.contains(other) {
+            text = text.replace(other, plain);
+        }
+    }
+    text
+}
+
+/// Joins the lines of a message that a terminal or a mail broke at a space.
+pub(super) fn without_wraps(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let last = joined.rsplit('\n').nth(1).unwrap_or_default().trim_end();
+        let next = line.trim_start();
+        if !last.is_empty() && breaks_message(last, next) {
+            joined.truncate(joined.trim_end().len());
+            joined.push(' ');
+            joined.push_str(next);
+        } else {
+            joined.push_str(line);
+        }
+    }
+    joined
+}
+
+/// Returns whether a line ends inside of a message that the next line goes on with.
+fn breaks_message(last: &str, next: &str) -> bool {
+    const FULFILLED: &str = "Operation cannot be fulfilled on ";
+    const PHRASES: [&str; 3] = [
+        FULFILLED,
+        ": the object has been modified; please apply your changes to the latest version and try again",
+        "Apply failed with 1 conflict: conflict with ",
+    ];
+    let inside = |phrase: &&str| {
+        let spaces = phrase.match_indices(' ').map(|(at, _)| phrase.split_at(at));
+        let mut parts = spaces.map(|(before, behind)| (before, behind.trim_start()));
+        parts.any(|(before, behind)| {
+            // The end of the phrase can be in a later line.
+            let begins = next.starts_with(behind) || behind.starts_with(next.trim_end());
+            !next.trim().is_empty() && last.ends_with(before) && begins
+        })
+    };
+    let resource = || last.rsplit_once(FULFILLED).map(|(_, resource)| resource);
+    let names = |resource: &str| !resource.contains(char::is_whitespace) && next.starts_with('"');
+    let manager = || last.rsplit_once(" with \"").map(|(before, _)| before);
+    PHRASES.iter().any(inside)
+        || resource().is_some_and(names)
+        || next.starts_with("using ") && manager().is_some_and(|it| it.contains("conflict"))
+}
+
 /// Takes away the frame that Terraform draws, `│ ` before each line.
 pub(super) fn without_frame(text: &str) -> String {
     let framed = |line: &str| line.trim_start().starts_with(['│', '╷', '╵']);
@@ -130,6 +194,28 @@ mod tests {
     fn a_message_may_be_quoted_several_times() {
         let log = r#"conflict with \\\\\"kubectl\\\\\" using v1: .data\"}'"#;
         assert_eq!(unquoted(log), r#"conflict with "kubectl" using v1: .data"#);
+    }
+
+    #[test]
+    fn a_message_that_was_broken_at_a_space_is_whole_again() {
+        let whole = "error: Operation cannot be fulfilled on deployments.apps \"web\": the object has been modified; \
+                     please apply your changes to the latest version and try again";
+        for (at, _) in whole.match_indices(' ').skip(1) {
+            let broken = format!("a\n{}\n  {}\nb\n", &whole[..at], &whole[at + 1..]);
+            assert_eq!(without_wraps(&broken), format!("a\n{whole}\nb\n"));
+        }
+        let narrow = whole.replace("the object has been", "the\nobject\nhas been");
+        assert_eq!(without_wraps(&narrow), whole);
+        let apply = "Apply failed with 1 conflict: conflict with \"kubectl-edit\"\nusing apps/v1: .spec.replicas\n- a\n";
+        assert_eq!(without_wraps(apply), apply.replacen('\n', " ", 1));
+    }
+
+    #[test]
+    fn quotation_marks_of_a_page_are_plain() {
+        assert_eq!(
+            with_plain_quotes("a &quot;b&quot; \u{201c}c\u{201d}"),
+            r#"a "b" "c""#
+        );
     }
 
     #[test]

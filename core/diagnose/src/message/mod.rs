@@ -76,6 +76,9 @@ pub struct ObjectHint {
     pub resource: Option<String>,
     /// The namespace.
     pub namespace: Option<String>,
+    /// `true` if a log names this namespace for another object, which the controller works on. What it writes is mostly
+    /// in the same one.
+    pub is_namespace_of_run: bool,
     /// The name.
     pub name: Option<String>,
     /// The subresource that was written, `status`.

@@ -24,8 +24,10 @@ pub struct ErrorReader {
 #[derive(Clone, Copy, Debug)]
 enum ErrorPart {
     Colours,
+    Quotes,
     Decoration,
     Frame,
+    Wraps,
     /// The places of this mark of a tool are to be found.
     Mark(usize),
     /// The places of this beginning of a message are to be found.
@@ -64,6 +66,10 @@ impl ErrorReader {
         self.part = match self.part {
             ErrorPart::Colours => {
                 self.text = escapes::without_colours(&self.text).into();
+                ErrorPart::Quotes
+            }
+            ErrorPart::Quotes => {
+                self.text = escapes::with_plain_quotes(&self.text).into();
                 ErrorPart::Decoration
             }
             ErrorPart::Decoration => {
@@ -72,6 +78,10 @@ impl ErrorReader {
             }
             ErrorPart::Frame => {
                 self.text = escapes::without_frame(&self.text).into();
+                ErrorPart::Wraps
+            }
+            ErrorPart::Wraps => {
+                self.text = escapes::without_wraps(&self.text).into();
                 ErrorPart::Mark(0)
             }
             ErrorPart::Mark(which) => match self.marks.add(&self.text, which) {
@@ -105,8 +115,9 @@ impl ErrorReader {
         let text = &*self.text;
         let before = parse::end_of(&text[..place.start]);
         let behind = parse::beginning_of(&text[place.end..]);
-        let mut object = context::object(before, behind);
+        let mut object = context::object(before);
         object.add(place.object);
+        context::add_logged_namespace(before, behind, &mut object);
         let one = ReportedError {
             tool: own_tool(&place.error).or_else(|| self.marks.tool(text, place.start)),
             manager: context::manager(before),

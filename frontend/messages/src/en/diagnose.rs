@@ -155,6 +155,7 @@ crate::catalogue::messages! {
     error_expected(expected, found) "expected {expected}, found {found}";
     error_owned_value(key, value) "{key} is {value}; kubectl overwrites it only with --overwrite";
     error_object_unknown() "object not named";
+    error_namespace_of_run() "The log names this namespace for the object that the controller worked on. The refused object can be in another one, or in none.";
     error_missing(what) "The message does not say {what}.";
     error_missing_kind() "the kind";
     error_missing_name() "the name";

@@ -503,6 +503,10 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
             ],
         ))
     }),
+    ("error_namespace_of_run", |_, it| {
+        let names = ["namespace", "Namespace", "request", "key", "syncing"];
+        Some(names.iter().any(|name| it.message.contains(name)))
+    }),
     ("error_missing", |said, _| {
         Some(!said.text("what").is_empty())
     }),
