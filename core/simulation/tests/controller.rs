@@ -183,6 +183,8 @@ fn an_event_ends_the_wait_of_a_key_unless_the_queue_is_that_of_client_go() {
 #[test]
 fn a_generated_name_and_a_cache_that_is_behind_make_a_second_child() {
     let mut tree = tree(ReadyProgramName::ChildMaker, &[]);
+    // Before a watch is open, no event is on its way.
+    assert_eq!(tree.world().events_on_the_way(0), []);
     tree.connect_controller().unwrap();
     tree.run_controller().unwrap();
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use optimist_apiserver::yaml::Located;
-use optimist_controller::{Controller, Handled, KeyAddition, ReconcileResult, WorkerReport};
+use optimist_controller::{Cache, Controller, Handled, KeyAddition, ReconcileResult, WorkerReport};
 use optimist_simulation::{ControllerEvent, ControllerOperation, HistoryTree, Operation};
 use serde_json::Value;
 
@@ -261,7 +261,10 @@ impl Assertion for AtRest {
             let queue = controller.queue();
             let on_the_way = (0..controller.caches().len())
                 .any(|cache| !tree.world().events_on_the_way(cache).is_empty());
-            controller.run().is_none()
+            // Before its first list or watch, a cache does not know what exists.
+            let has_begun = |cache: &Cache| !cache.version().is_empty();
+            controller.caches().iter().all(has_begun)
+                && controller.run().is_none()
                 && queue.queued().next().is_none()
                 && queue.next_ready().is_none()
                 && !on_the_way

@@ -21,14 +21,16 @@ impl World {
     }
 
     /// The events that have not reached a cache of the controller, in their order. They arrive one
-    /// by one if the watch of the cache is open.
+    /// by one if the watch of the cache is open. Before its first list or watch, none is on its way.
     pub fn events_on_the_way(&self, cache: usize) -> Vec<EventOnTheWay> {
         let caches = self.controller().map(Controller::caches);
         let Some(cache) = caches.and_then(|caches| caches.get(cache)) else {
             return Vec::new();
         };
         let prefix = cache.prefix();
-        let version = cache.version().parse().unwrap_or_default();
+        let Ok(version) = cache.version().parse() else {
+            return Vec::new();
+        };
         let log = self.server().store().log_after(version);
         let changes = log.filter(|change| change.key.starts_with(prefix));
         let events = changes.filter_map(|change| event_of(change, cache));
