@@ -335,6 +335,18 @@ fn what_the_server_left_out_is_explained_by_how_it_was_sent() {
         panic!("{:?}", explanation.results);
     };
     assert_eq!((edits.len(), *reason), (1, LeftOutReason::Defaults));
+    // A field that the server does not know, which it warns of.
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    let copy = tree.world_mut().copy_mut(A);
+    let mut object = (**copy.edited().unwrap()).clone();
+    object["spec"]["replica"] = json!(4);
+    copy.edit(object);
+    act(&mut tree, A, send(Write::default()));
+    let [EditResult::LeftOut { reason, .. }] = &tree.explain(B).results[..] else {
+        panic!("{:?}", tree.explain(B));
+    };
+    assert_eq!(*reason, LeftOutReason::Unknown);
 }
 
 #[test]

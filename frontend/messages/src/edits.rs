@@ -92,6 +92,7 @@ pub fn edit_result(result: &EditResult, world: &World) -> String {
             let why = match reason {
                 LeftOutReason::Scale => en::left_out_scale(),
                 LeftOutReason::Apply => en::left_out_apply(),
+                LeftOutReason::Unknown => en::left_out_unknown(&edits.len()),
                 LeftOutReason::Defaults => en::left_out_defaults(),
             };
             en::left_out(status_line, &edits.join(", "), &why)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::verdict::{Edit, Loss, Replaced};
 use crate::{ActorId, Step};
+use optimist_apiserver::apply::{Path, PathElement};
 use optimist_client::{Strategy, Subresource};
 
 /// The effect of a step on an edit.
@@ -36,6 +37,9 @@ pub enum LeftOutReason {
     Scale,
     /// An apply removes only the fields that its manager applied before.
     Apply,
+    /// The server does not know these fields. It says so in a warning, and drops them
+    /// (`k8s.io/apiserver/pkg/endpoints/handlers/create.go createHandler`, v1.36).
+    Unknown,
     /// The server sets defaults, and keeps fields that the endpoint does not write.
     Defaults,
 }
@@ -64,6 +68,9 @@ impl Step {
         let reason = match self.write() {
             Some(write) if write.subresource == Some(Subresource::Scale) => LeftOutReason::Scale,
             Some(write) if write.strategy == Strategy::Apply => LeftOutReason::Apply,
+            _ if self.left_out.iter().all(|edit| self.is_unknown(&edit.path)) => {
+                LeftOutReason::Unknown
+            }
             _ => LeftOutReason::Defaults,
         };
         (!self.left_out.is_empty()).then(|| EditResult::LeftOut {
@@ -71,5 +78,19 @@ impl Step {
             status_line: self.status_line(),
             reason,
         })
+    }
+
+    /// Returns whether the answer warns of a field of this path that the server does not know:
+    /// `unknown field "spec.replica"`.
+    fn is_unknown(&self, path: &Path) -> bool {
+        let warnings = self.exchange.iter().flat_map(|exchange| &exchange.warnings);
+        let mut unknown = warnings.filter_map(|warning| {
+            let field = warning
+                .strip_prefix("unknown field \"")?
+                .strip_suffix('"')?;
+            field.rsplit('.').next()
+        });
+        let has = |name: &str| path.0.contains(&PathElement::Field(name.to_owned()));
+        unknown.any(has)
     }
 }

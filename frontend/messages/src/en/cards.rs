@@ -23,6 +23,7 @@ crate::catalogue::messages! {
     left_out(answer, edits, why) "The server answered {answer}, but this is not in the object: {edits}. {why}";
     left_out_scale() "A Scale carries replicas only.";
     left_out_apply() "An apply removes only what its manager applied before.";
+    left_out_unknown(count) "The server does not know {count|this field|these fields}, and warns of {count|it|them}.";
     left_out_defaults() "The server sets defaults, and it keeps fields that this request cannot write.";
     lost_short(owner, edit) "{owner}'s {edit} lost";
     lost_short_more(owner, edit, more) "{owner}'s {edit} lost +{more}";
