@@ -4,7 +4,7 @@ use optimist_apiserver::pointer::unescape;
 use optimist_apiserver::storage::Revision;
 use optimist_client::RequestKind;
 use optimist_simulation::{
-    Explanation, ExplanationKind as Kind, HistoryTree, Suggestion, VersionCheck, World,
+    ActorId, Explanation, ExplanationKind as Kind, HistoryTree, Suggestion, VersionCheck, World,
 };
 
 use crate::edits::{edit, edit_result, value};
@@ -84,7 +84,15 @@ fn reading(kind: &Kind, world: &World) -> Caption {
             Caption::new(title, [en::start_text(version)])
         }
         Kind::BothRead { version } => {
-            Caption::new(en::both_read_title(version), [en::both_read_text()])
+            let has_read = |id: &ActorId| {
+                let read = world.copy(*id).resource_version();
+                read.is_some_and(|read| read == version.to_string())
+            };
+            let title = match ActorId::ALL.iter().filter(|id| has_read(id)).count() {
+                0..=2 => en::both_read_title(version),
+                count => en::more_read_title(&count, version),
+            };
+            Caption::new(title, [en::both_read_text()])
         }
         Kind::Read {
             actor,

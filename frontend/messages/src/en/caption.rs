@@ -6,6 +6,7 @@ crate::catalogue::messages! {
     start_other_title() "Nothing was sent yet.";
     start_text(version) "The server stores version {version}. No editor has read it yet. Reading does not lock the object.";
     both_read_title(version) "Both read {version}. Nothing is locked.";
+    more_read_title(count, version) "{count} actors read {version}. Nothing is locked.";
     both_read_text() "The first change makes the next version. After that, every other copy is stale.";
     read_title(name, version) "{name} read version {version}.";
     read_text() "Reading does not lock the object: other clients can write at any time.";

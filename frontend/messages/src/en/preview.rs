@@ -96,7 +96,7 @@ crate::catalogue::messages! {
     assumed_unknown_fields(fields) "this release does not know {fields}";
     assumed_namespace_exists(namespace) "the namespace {namespace} exists";
     assumed_namespace(namespace) "the manifest names no namespace, so it is written to {namespace}";
-    assumed_version() "another object has the same resourceVersion, so this one got another";
+    assumed_version() "the API server here is past this resourceVersion, so the object got another one";
     assumed_previous() "the manifests of the last write were not given, so the object itself decides what the tool wrote";
     assumed_state() "the object is not in Terraform's state, which was not given; if it is, Terraform deletes it";
     assumed_in_state() "the objects that exist are in Terraform's state, which was not given; it does not write those that are not";

@@ -34,6 +34,12 @@ pub const READS: &[(&str, Condition)] = &[
                 .all(|id| at.was_shown(*id, &version)),
         )
     }),
+    ("more_read_title", |said, at| {
+        let version = said.text("version");
+        let shown =
+            |id: &&ActorId| at.was_shown(**id, &version) && at.copy_version(**id) == Some(&version);
+        Some(said.number("count")? as usize == ActorId::ALL.iter().filter(shown).count())
+    }),
     ("both_read_text", |_, at| {
         let current = |id: &ActorId| at.copy_version(*id) == Some(&at.version().to_string());
         Some([ActorId::A, at.right].iter().all(current))
@@ -396,6 +402,10 @@ pub const EDITS: &[(&str, Condition)] = &[
         Some(at.exchange()?.target.split('?').next()?.ends_with("/scale"))
     }),
     ("left_out_apply", |_, at| Some(is_apply(at.exchange()?))),
+    ("left_out_unknown", |_, at| {
+        let warnings = &at.exchange()?.warnings;
+        Some(at.accepted() && warnings.iter().any(|it| it.starts_with("unknown field ")))
+    }),
     ("left_out_defaults", |_, at| {
         Some(at.accepted() && !is_apply(at.exchange()?))
     }),
