@@ -277,7 +277,8 @@ fn count(row: &ExploreRow, column: Column) -> Html {
     let count = column.count(&row.tally);
     let tone = super::classes::tone(column.verdict());
     let all = count > 0 && count == row.tally.total();
-    let known = row.search().is_some() || row.tally.total() > 0;
+    // Until the search is complete, a count of 0 says only that none was found so far.
+    let known = count > 0 || matches!(row.state, RowState::Done(_));
     html! {
         <td class={classes!("count", tone, (count > 0).then_some("some"))}>
             if !known {
