@@ -8,7 +8,7 @@ use web_sys::HtmlInputElement;
 use yew::{Html, InputEvent, Properties, TargetCast, classes, component, html};
 
 use super::icon::{Icon, icon};
-use crate::state::{Dialog, Sends, SessionMsg, StateHandle, ViewMsg};
+use crate::state::{Dialog, Lane, Sends, SessionMsg, StateHandle, ViewMsg};
 
 /// With more steps than this, marks are ticks: a long history must not cost an element a step.
 const CROWDED: usize = 60;
@@ -171,10 +171,10 @@ fn scrubber(store: &StateHandle, line: &[NodeId], here: usize) -> Html {
 enum Tick {
     /// It lost an update.
     Lossy,
-    A,
-    B,
     Refused,
-    /// Neither editor did it.
+    /// An actor did it.
+    Actor(ActorId),
+    /// No actor did it.
     Server,
 }
 
@@ -183,9 +183,8 @@ impl Tick {
         match (step.outcome(), step.actor()) {
             _ if !step.losses.is_empty() => Self::Lossy,
             (Outcome::Refused, _) => Self::Refused,
-            (_, Some(ActorId::A)) => Self::A,
-            (_, Some(ActorId::B)) => Self::B,
-            (_, Some(_) | None) => Self::Server,
+            (_, Some(actor)) => Self::Actor(actor),
+            (_, None) => Self::Server,
         }
     }
 }
@@ -206,13 +205,20 @@ fn Ticks(props: &TicksProps) -> Html {
             .collect();
         html! { <path {class} {d} /> }
     };
-    let sorts = [
+    let of_actor = |actor| {
+        let reach = match actor {
+            ActorId::A => " 0V5",
+            ActorId::B => " 5V10",
+            _ => " 3V7",
+        };
+        (Tick::Actor(actor), Lane::Editor(actor).slug(), reach)
+    };
+    let others = [
         (Tick::Lossy, "lossy", "-4V14"),
-        (Tick::A, "a", " 0V5"),
-        (Tick::B, "b", " 5V10"),
         (Tick::Refused, "refused", "-4V14"),
         (Tick::Server, "server", " 3V7"),
     ];
+    let sorts = ActorId::ALL.map(of_actor).into_iter().chain(others);
     html! {
         <svg
             class="ticks"
