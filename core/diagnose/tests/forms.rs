@@ -71,6 +71,11 @@ fn a_form_that_holds_no_object_is_named_with_its_line() {
             TextForm::CutJson,
             2,
         ),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Release.Name }}\n",
+            TextForm::Template,
+            4,
+        ),
         (smart, TextForm::QuotationMark('\u{201c}'), 2),
         ("a: 1\nb: \u{0}\n", TextForm::ControlCharacter('\u{0}'), 2),
     ] {

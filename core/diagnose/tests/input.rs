@@ -45,6 +45,15 @@ fn a_text_is_what_its_fields_say() {
             &format!("{definition}---\n{LIVE}---\n{MANIFEST}"),
             "definition live manifest",
         ),
+        (
+            r#"[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}]"#,
+            "manifest",
+        ),
+        (
+            "[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"}},\n\
+             {\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"b\"}}]",
+            "manifest manifest",
+        ),
         (include_str!("fight.json"), "8 versions"),
         (log, "audit log"),
         (log.lines().next().unwrap_or_default(), "audit log"),

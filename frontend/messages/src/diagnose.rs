@@ -277,6 +277,7 @@ fn text_form(form: &TextForm, line: &usize) -> String {
         TextForm::Description(object) => en::unknown_description(line, &object.command()),
         TextForm::NoResources => en::unknown_no_resources(line),
         TextForm::Markup => en::unknown_markup(line),
+        TextForm::Template => en::unknown_template(line),
         TextForm::CutJson => en::unknown_cut(line),
         TextForm::QuotationMark(mark) => en::unknown_quotation(line, mark),
         TextForm::ControlCharacter(c) => {

@@ -144,9 +144,8 @@ impl Detection {
             version.starts_with(AUDIT_GROUP)
         };
         // An array of events: `jq -s .` makes one of a log.
-        let in_array = || text.trim_start().strip_prefix('[').and_then(self::head);
-        let is_log =
-            head.as_ref().is_some_and(is_audit) || in_array().as_ref().is_some_and(is_audit);
+        let in_array = text.trim_start().strip_prefix('[').and_then(self::head);
+        let is_log = head.as_ref().is_some_and(is_audit) || in_array.as_ref().is_some_and(is_audit);
         if is_log || is_cut_log(text) {
             return DetectionStage::Done(Ok(Input::AuditLog(Arc::clone(&self.text))));
         }
@@ -161,6 +160,10 @@ impl Detection {
                 DetectionStage::Watch(VersionReader::new(Arc::clone(&self.text)))
             }
             Some((head, end)) if head.items.is_some() || !text[end..].trim().is_empty() => {
+                DetectionStage::Json(0, Vec::new())
+            }
+            // An array of objects: `jq .items` makes one of a list.
+            None if in_array.is_some_and(|(head, _)| head.api_version.is_some()) => {
                 DetectionStage::Json(0, Vec::new())
             }
             _ => self.documents(),
@@ -182,13 +185,20 @@ impl Detection {
             match documents.next() {
                 Some(Ok(document)) => {
                     let known = found.len();
-                    flatten(document, &mut found);
+                    match document {
+                        Value::Array(objects) => {
+                            objects.into_iter().for_each(|it| flatten(it, &mut found));
+                        }
+                        one => flatten(one, &mut found),
+                    }
                     if let Err(why) = checked(&found, known) {
                         return DetectionStage::Words(why);
                     }
                 }
                 // One object is read strictly, and says what is wrong with it.
-                None if found.len() > 1 => return concluded(found),
+                None if found.len() > 1 || rest.trim_start().starts_with('[') => {
+                    return concluded(found);
+                }
                 None | Some(Err(_)) => return self.documents(),
             }
         }

@@ -14,6 +14,8 @@ pub enum TextForm {
     NoResources,
     /// HTML or XML.
     Markup,
+    /// A template of Helm or of another tool, with places for values: `{{ .Values.name }}`.
+    Template,
     /// JSON that ends in the middle.
     CutJson,
     /// A quotation mark of typography in the place of `"`.
@@ -96,6 +98,8 @@ impl TextForm {
             (line, Self::NoResources)
         } else if is_markup(first) {
             (line, Self::Markup)
+        } else if lines().any(|(line, text)| line == at && is_template(text)) {
+            (at, Self::Template)
         } else if is_cut_json(text) {
             (text.lines().count(), Self::CutJson)
         } else if let Some(found) = (1..).zip(text.lines()).find_map(control_character) {
@@ -206,6 +210,12 @@ fn is_markup(first: &str) -> bool {
     named.is_some_and(|rest| {
         rest.starts_with(|c: char| c.is_ascii_alphabetic() || "!?/".contains(c))
     })
+}
+
+/// Returns whether a line has a place for a value (<https://pkg.go.dev/text/template>).
+fn is_template(line: &str) -> bool {
+    let behind = line.split_once("{{").map(|(_, behind)| behind);
+    behind.is_some_and(|behind| behind.contains("}}"))
 }
 
 fn is_cut_json(text: &str) -> bool {

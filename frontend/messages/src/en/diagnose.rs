@@ -79,6 +79,7 @@ crate::catalogue::messages! {
     unknown_description(line, command) "Line {line} begins what kubectl describe prints. That is for people to read, and has no owners. Print the whole object: {command}";
     unknown_no_resources(line) "In line {line} kubectl says that it found no objects. Choose another namespace with -n, and print them again.";
     unknown_markup(line) "Line {line} begins HTML or XML. This page reads YAML and JSON. Bring the output of kubectl get -o yaml --show-managed-fields.";
+    unknown_template(line) "Line {line} is of a template: it has places for values, and no values yet. Bring what the template makes, as helm template or helm get manifest print it.";
     unknown_cut(line) "The JSON ends in the middle, in line {line}. Bring all of it, up to the last bracket.";
     unknown_quotation(line, mark) "Line {line} has the quotation mark {mark}, which a text program put there. YAML and JSON need \" or '.";
     unknown_control(line, code) "Line {line} has the control character {code}. It cannot be in YAML or JSON. Save the text as UTF-8 without it.";

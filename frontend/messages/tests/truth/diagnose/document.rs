@@ -280,6 +280,9 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         Some(is_form(it, said, "markup"))
     }),
     ("unknown_cut", |said, it| Some(is_form(it, said, "cut"))),
+    ("unknown_template", |said, it| {
+        Some(is_form(it, said, "template"))
+    }),
     ("unknown_quotation", |said, it| {
         Some(is_form(it, said, "quotation mark"))
     }),

@@ -522,6 +522,11 @@ fn forms() -> Vec<Pasted> {
         ("no resources", 1, "No resources found in live namespace.\n"),
         ("markup", 2, "\n<!DOCTYPE html>\n<p>apiVersion</p>\n"),
         ("cut", 2, cut),
+        (
+            "template",
+            4,
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ .Release.Name }}\n",
+        ),
         ("quotation mark", 2, smart),
         ("control", 2, "a: 1\nb: \u{0}\n"),
         (
