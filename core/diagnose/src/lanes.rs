@@ -76,7 +76,7 @@ pub struct Pace {
 
 impl Pace {
     /// The pace of the steps that changed a field, in their order. `None` if their times are not known or are
-    /// within half a second.
+    /// within half a second, and of two changes: they need not go on.
     pub fn measure(lanes: &RecordedLanes, steps: &[usize]) -> Option<Self> {
         let mut steps = steps.to_vec();
         steps.dedup();
@@ -84,7 +84,7 @@ impl Pace {
         let begin = time(steps.first())?;
         let micros = time(steps.last())?.checked_sub(begin)?;
         let seconds = (micros + 500_000) / 1_000_000;
-        (seconds > 0).then_some(Self {
+        (seconds > 0 && steps.len() > 2).then_some(Self {
             changes: steps.len(),
             seconds,
         })

@@ -363,6 +363,12 @@ pub struct Fight {
 }
 
 impl Fight {
+    /// Returns whether it is one change by another manager that the first one took back: a controller that corrects what
+    /// somebody wrote by hand. It need not go on. The manager that took it back is the first one.
+    pub fn is_correction(&self) -> bool {
+        self.flips == MIN_FLIPS && self.managers.len() == 2
+    }
+
     /// Returns whether a manager wrote again after another one. Where each manager wrote once, one after the other,
     /// nobody took anything back.
     fn came_back(&self) -> bool {

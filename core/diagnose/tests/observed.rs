@@ -113,6 +113,26 @@ fn the_fields_that_are_fought_over_are_found_with_their_flips() {
 }
 
 #[test]
+fn one_change_that_is_taken_back_is_a_correction_and_no_more() {
+    let versions = fight();
+    let of_first = |count: usize| {
+        let fights = fights(&changes(&versions[..count]));
+        let replicas = fights
+            .into_iter()
+            .find(|it| it.field.to_string() == ".spec.replicas");
+        replicas.map(|fight| (fight.flips, fight.is_correction()))
+    };
+    let found: Vec<_> = (2..=versions.len()).filter_map(of_first).collect();
+    assert_eq!(found.first(), Some(&(2, true)), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .all(|(flips, corrects)| *corrects == (*flips == 2)),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn one_manager_that_changes_its_own_field_fights_with_none() {
     let mut versions = fight();
     // Only what helm stored: 89, 92, 94, 98.

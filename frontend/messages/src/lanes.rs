@@ -312,6 +312,17 @@ fn moment(micros: u64) -> String {
     Timestamp { seconds }.to_string()
 }
 
+/// Says which managers fight over a field, or that one of them took back what the other wrote.
+pub fn fight_title(fight: &Fight) -> String {
+    let names: Vec<String> = fight.managers.iter().map(crate::diagnose::owner).collect();
+    match names.as_slice() {
+        [corrects, other] if fight.is_correction() => {
+            en::happened_correction(other, &fight.field, corrects)
+        }
+        names => en::happened_fight(&crate::diagnose::names(names), &fight.field),
+    }
+}
+
 /// Says the pace at which the managers of a fight write.
 pub fn fight_pace(fight: &Fight, pace: Pace) -> String {
     en::fight_pace(&fight.field, &pace.changes, &pace.seconds, &pace.per_hour())

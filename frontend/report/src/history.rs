@@ -54,9 +54,7 @@ fn verdict(history: &ObservedHistory) -> String {
 
 /// A field that managers fight over, and when.
 pub(crate) fn fight(out: &mut CaseDocument, fight: &Fight, when: &str, pace: Option<Pace>) {
-    let names: Vec<String> = fight.managers.iter().map(messages::owner).collect();
-    let title = label::happened_fight(&messages::names(&names), &fight.field);
-    out.heading(4, &title);
+    out.heading(4, &lanes::fight_title(fight));
     out.says(when);
     if let Some(pace) = pace {
         out.says(&lanes::fight_pace(fight, pace));

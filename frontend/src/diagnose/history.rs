@@ -76,8 +76,7 @@ pub(super) fn headlines(fights: &[Fight]) -> Html {
     html! {
         <>
             { for fights.iter().take(MAX_HEADLINES).map(|fight| {
-                let names: Vec<String> = fight.managers.iter().map(messages::owner).collect();
-                let says = label::happened_fight(&messages::names(&names), &fight.field);
+                let says = lanes::fight_title(fight);
                 html! {
                     <p class="headline">
                         <b>{ visible(&says).into_owned() }</b>

@@ -224,6 +224,7 @@ crate::catalogue::messages! {
     // What happened.
     happened_to(title) "What happened to {title}";
     happened_fight(managers, field) "{managers} fight over {field}.";
+    happened_correction(other, field, manager) "{other} changed {field}, and {manager} changed it again.";
     happened_flips(count) "{count} {count|flip|flips}";
     happened_flips_text(count, first, last) "The value changed hands {count} {count|time|times} between version {first} and {last}.";
     happened_returns(field, changes, returns) "{field} changed {changes} {changes|time|times}, and {returns} {returns|change|changes} went back to an earlier value.";

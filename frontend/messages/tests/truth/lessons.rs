@@ -342,9 +342,13 @@ fn switches(
     let mistakes = challenge.mistakes.iter().map(|case| &case.switches);
     let also = challenge.also_right.iter().map(|case| &case.switches);
     let mut all: BTreeSet<Switch> = challenge.solution.clone();
-    all.extend(SwitchChallenge::program(lesson)?.name.switches());
-    let chosen = mistakes.chain(also).chain([&challenge.solution, &all]);
-    for chosen in chosen.take(6) {
+    let switches = SwitchChallenge::program(lesson)?.name.switches();
+    all.extend(switches);
+    let mut one_more = challenge.solution.clone();
+    one_more.extend(switches.iter().find(|it| !challenge.solution.contains(it)));
+    let chosen = mistakes.chain(also);
+    let chosen = chosen.chain([&challenge.solution, &one_more, &all]);
+    for chosen in chosen.take(7) {
         let mut search = challenge.search(lesson, chosen)?;
         if !(0..SLICES).any(|_| search.advance(200)) {
             continue;

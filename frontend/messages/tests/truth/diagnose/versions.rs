@@ -114,6 +114,22 @@ pub const VERSIONS: &[(&str, ConditionOf<Pasted>)] = &[
         });
         Some(all && flips(it, &field) >= 1 && changes.len() >= 2)
     }),
+    ("happened_correction", |said, it| {
+        let changes = of_field(it, &said.text("field"));
+        let by = |name: String| {
+            let by = |change: &Changed| {
+                let entry = change.by.as_ref();
+                entry.is_some_and(|entry| name.starts_with(&entry.manager))
+            };
+            move |change: &&Changed| by(change)
+        };
+        let first = changes.iter().position(|it| by(said.text("other"))(&it))?;
+        Some(
+            changes[first..]
+                .iter()
+                .any(|it| by(said.text("manager"))(&it)),
+        )
+    }),
     ("fight_pace", |said, it| {
         // A log has times of its own: `LOG` judges them.
         if !it.log.is_empty() {
