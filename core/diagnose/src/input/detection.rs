@@ -149,7 +149,7 @@ impl Detection {
         if is_log || is_cut_log(text) {
             return DetectionStage::Done(Ok(Input::AuditLog(Arc::clone(&self.text))));
         }
-        if let Some(unwrapping) = Unwrapping::of(&self.text) {
+        if let Some(unwrapping) = Unwrapping::detect(&self.text) {
             return DetectionStage::Wrapped(unwrapping);
         }
         if text.len() > MAX_TEXT {

@@ -37,7 +37,7 @@ pub(super) struct Unwrapping {
 
 impl Unwrapping {
     /// Begins with a text; `None` if the first line that names the API group of audit logs has no event in it.
-    pub(super) fn of(text: &Arc<str>) -> Option<Self> {
+    pub(super) fn detect(text: &Arc<str>) -> Option<Self> {
         let mut lines = text.lines();
         let first = lines.find(|line| line.contains(AUDIT_GROUP))?;
         // A line that was divided has the end of its event in a later one.
@@ -138,7 +138,7 @@ fn event_in_string(line: &str, at: usize) -> Option<(Cow<'_, str>, usize)> {
     Some((Cow::Owned(event), quote + strings.byte_offset()))
 }
 
-/// What a line in the format of the container runtime interface says, and whether it goes on in the next line:
+/// Returns whether a line of a container runtime goes on in the next line, and what it says:
 /// `2026-01-02T03:04:05.6Z stdout P …` (`k8s.io/cri-client/pkg/logs/logs.go parseCRILog`, v0.36).
 fn cri(line: &str) -> Option<(bool, &str)> {
     let (time, rest) = line.split_once(' ')?;

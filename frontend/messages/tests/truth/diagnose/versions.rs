@@ -116,19 +116,13 @@ pub const VERSIONS: &[(&str, ConditionOf<Pasted>)] = &[
     }),
     ("happened_correction", |said, it| {
         let changes = of_field(it, &said.text("field"));
-        let by = |name: String| {
-            let by = |change: &Changed| {
-                let entry = change.by.as_ref();
-                entry.is_some_and(|entry| name.starts_with(&entry.manager))
-            };
-            move |change: &&Changed| by(change)
+        let [other, manager] = ["other", "manager"].map(|name| said.text(name));
+        let is_by = |change: &Changed, name: &str| {
+            let entry = change.by.as_ref();
+            entry.is_some_and(|entry| name.starts_with(&entry.manager))
         };
-        let first = changes.iter().position(|it| by(said.text("other"))(&it))?;
-        Some(
-            changes[first..]
-                .iter()
-                .any(|it| by(said.text("manager"))(&it)),
-        )
+        let first = changes.iter().position(|it| is_by(it, &other))?;
+        Some(changes[first..].iter().any(|it| is_by(it, &manager)))
     }),
     ("fight_pace", |said, it| {
         // A log has times of its own: `LOG` judges them.
