@@ -343,6 +343,10 @@ impl DiagnoseState {
             self.problem = Some(BringProblem::TooMany);
             return;
         }
+        // No headline says what happened: a narrow window shows the history itself.
+        if matches!(content, Ok(Input::AuditLog(_) | Input::Versions(_))) {
+            self.section = CaseSection::Outcome;
+        }
         self.items.push(Rc::new(InputItem {
             id: self.next,
             text,

@@ -9,9 +9,9 @@ use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene};
 use optimist_diagnose::ways::{FieldEffect, Instruction, OnOwned, RemedyKind, Way};
 use optimist_sessions::StorageArea;
 use optimist_state::{
-    BringProblem, CASE, CaseExample, CaseKeeping, CaseLeftOut, CaseReport, DiagnoseMsg,
-    DiagnoseState, Dialog, MAX_ITEMS, Page as WayIn, PersistenceMsg, PreviewFilter, ShareMsg,
-    ValuesLeftOut, ViewMsg, Withheld, case_of, diagnosed, session_fragment,
+    BringProblem, CASE, CaseExample, CaseKeeping, CaseLeftOut, CaseReport, CaseSection,
+    DiagnoseMsg, DiagnoseState, Dialog, MAX_ITEMS, Page as WayIn, PersistenceMsg, PreviewFilter,
+    ShareMsg, ValuesLeftOut, ViewMsg, Withheld, case_of, diagnosed, session_fragment,
 };
 use serde_json::json;
 
@@ -80,6 +80,8 @@ fn the_address_opens_the_page() {
 #[test]
 fn a_watch_shows_who_fights_over_replicas() {
     let page = example(CaseExample::Watch);
+    let section = page.state.diagnose.section;
+    assert_eq!(section, CaseSection::Outcome, "in a narrow window");
     let reading = page.state.diagnose.reading().expect("there is an object");
     assert_eq!(reading.case.id.to_string(), "Deployment fight/shop");
     let history = reading.history.as_ref().expect("versions were brought");
@@ -96,6 +98,7 @@ fn a_watch_shows_who_fights_over_replicas() {
 fn a_live_object_shows_its_owners_and_a_manifest_belongs_to_it() {
     let page = example(CaseExample::LiveObject);
     let case = &page.state.diagnose;
+    assert_eq!(case.section, CaseSection::Input);
     assert_eq!(case.cases.len(), 1, "both are about one object");
     let reading = case.reading().expect("there is an object");
     assert!(reading.case.manifest.is_some());
