@@ -169,6 +169,13 @@ impl Status {
         status
     }
 
+    /// 405 `MethodNotAllowed` of a resource that does not know a verb (`NewMethodNotSupported`).
+    pub fn method_not_supported(resource: &GroupName, verb: &str) -> Refusal {
+        let kind = go::quote(&resource.to_string());
+        let message = format!("{verb} is not supported on resources of kind {kind}");
+        Self::new(405, Some("MethodNotAllowed"), message).about(resource, "")
+    }
+
     /// 413 `RequestEntityTooLarge`.
     pub fn too_large(why: impl fmt::Display) -> Refusal {
         let message = format!("Request entity too large: {why}");

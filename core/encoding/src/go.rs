@@ -291,6 +291,14 @@ pub fn reflect_type(value: &Value) -> &'static str {
     }
 }
 
+/// The type of a decoded JSON value as `%T` prints it.
+pub fn dynamic_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        value => reflect_type(value),
+    }
+}
+
 /// A decoded JSON value as Go's `%s` prints it: with a mark if it is not a text.
 pub fn print_as_text(value: &Value) -> String {
     match value {

@@ -53,6 +53,8 @@ pub struct FieldManager<'a> {
     pub reset: &'a Set,
     /// `true` if an object may differ from its type: custom resources are not decoded into a type.
     pub may_mistype: bool,
+    /// `true` if the stored object may differ from its type.
+    pub may_have_mistyped: bool,
     /// `true` if a map, struct or list that loses its last member through an apply stays, empty, as
     /// in v1.36.0 to v1.36.2.
     pub keeps_emptied: bool,
@@ -76,9 +78,10 @@ impl FieldManager<'_> {
         }
         // The ownership of an existing object without managers is tracked only after its first apply.
         if (!managers.is_empty() || live.uid().is_empty())
-            && self
-                .track_update(live, new, &mut managers, manager)
-                .is_err()
+            && (self.mistyped(live).is_some()
+                || self
+                    .track_update(live, new, &mut managers, manager)
+                    .is_err())
         {
             return;
         }
@@ -150,6 +153,7 @@ impl FieldManager<'_> {
         self.check_kind(config)?;
         let mut managers = self.managers_before_apply(live)?;
         self.check_configuration(config)?;
+        self.check_live(live)?;
         let applier = workflow(
             manager,
             ManagedFieldsOperation::Apply,
@@ -217,6 +221,7 @@ impl FieldManager<'_> {
             FieldManagerError::Failed(format!("failed to decode managed fields: {error}"))
         })?;
         if managers.is_empty() {
+            self.check_existing(live)?;
             let mut nothing = crate::schema::zero(self.root);
             for field in ["apiVersion", "kind"] {
                 if let Some(value) = live.get(field) {
@@ -226,6 +231,47 @@ impl FieldManager<'_> {
             self.track_update(&nothing, live, &mut managers, "before-first-apply")?;
         }
         Ok(managers)
+    }
+
+    /// Refuses an apply to an object without managers whose fields nobody can own (`skipNonAppliedManager`).
+    fn check_existing(&self, live: &Value) -> Result<(), FieldManagerError> {
+        self.mistyped(live).map_or(Ok(()), |errors| {
+            Err(FieldManagerError::Failed(format!(
+                "failed to create manager for existing fields: failed to convert new object ({}) to smd typed: {errors}",
+                self.named(live),
+            )))
+        })
+    }
+
+    /// Refuses an apply to an object that does not fit its type, as after a change of the type.
+    fn check_live(&self, live: &Value) -> Result<(), FieldManagerError> {
+        self.mistyped(live).map_or(Ok(()), |errors| {
+            Err(FieldManagerError::Failed(format!(
+                "failed to create typed live object ({}): {errors}",
+                self.named(live),
+            )))
+        })
+    }
+
+    /// Returns how a stored object does not fit its type; `None` if it fits.
+    fn mistyped(&self, live: &Value) -> Option<String> {
+        let errors = match self.may_have_mistyped {
+            true => validate(live, self.root, true),
+            false => Vec::new(),
+        };
+        (!errors.is_empty()).then(|| listed(&errors))
+    }
+
+    /// An object as errors name it (`objectGVKNN`).
+    fn named(&self, object: &Value) -> String {
+        format!(
+            "{}/{}; {}/{}, Kind={}",
+            object.namespace(),
+            object.name(),
+            self.group_version.group,
+            self.group_version.version,
+            self.kind,
+        )
     }
 
     /// Merges, and removes the fields that the applier no longer applies. If kubectl has conflicts
@@ -301,12 +347,8 @@ impl FieldManager<'_> {
             return Ok(());
         }
         Err(FieldManagerError::Failed(format!(
-            "failed to create typed patch object ({}/{}; {}/{}, Kind={}): {}",
-            config.namespace(),
-            config.name(),
-            self.group_version.group,
-            self.group_version.version,
-            self.kind,
+            "failed to create typed patch object ({}): {}",
+            self.named(config),
             listed(&errors),
         )))
     }

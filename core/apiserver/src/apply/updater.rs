@@ -130,7 +130,9 @@ impl Updater<'_> {
             return Ok(None);
         };
         let comparison = compare(&old, &new, root);
-        Ok(Some(if self.reset.is_empty() {
+        // Custom resources have such fields in the version of the request only (`GetResetFieldsFilter`).
+        let resets = !self.converter.may_mistype || version == self.converter.api_version;
+        Ok(Some(if self.reset.is_empty() || !resets {
             comparison
         } else {
             comparison.without(self.reset)
@@ -303,13 +305,10 @@ impl Updater<'_> {
         last: &Owned,
         keeps_emptied: bool,
     ) -> Result<Value, FieldManagerError> {
-        let failed = |what: &str| {
-            let what = what.to_owned();
-            move |why| FieldManagerError::Failed(format!("failed to convert {what}: {why}"))
-        };
         let last_version = last.api_version.as_str();
         let at_last = self.converter.convert(merged, last_version);
-        let at_last = at_last.map_err(failed("merged object to last applied version"))?;
+        let what = "failed to convert merged object to last applied version: ";
+        let at_last = at_last.map_err(not_pruned(what))?;
         let Some((at_last, root)) = at_last else {
             return Ok(merged.clone());
         };
@@ -329,11 +328,11 @@ impl Updater<'_> {
             let owners = managers.iter().filter(|owned| owned.api_version == version);
             let owned = owners.fold(Set::default(), |all, owned| all.union(&owned.set));
             let here = self.converter.convert(&at_last, version);
-            let Some((here, root)) = here.map_err(failed("merged object"))? else {
+            let Some((here, root)) = here.map_err(not_added_back("merged", version))? else {
                 continue;
             };
             let kept = self.converter.convert(&pruned, version);
-            let Some((kept, _)) = kept.map_err(failed("pruned object"))? else {
+            let Some((kept, _)) = kept.map_err(not_added_back("pruned", version))? else {
                 continue;
             };
             let named = |set: &Set| set.with_named_fields_of(root);
@@ -345,15 +344,34 @@ impl Updater<'_> {
         // Restores the fields that the applier did not own before: it cannot remove these.
         let named = |set: &Set| set.with_named_fields_of(root);
         let kept = self.converter.convert(&pruned, last_version);
-        let kept = kept.map_err(failed("pruned object"))?;
+        let what = "failed add back dangling items: failed to convert pruned object at last applied version: ";
+        let kept = kept.map_err(not_pruned(what))?;
         let kept = kept.map(|(kept, root)| field_set(&kept, root));
         let all = named(&field_set(&at_last, root));
         let gone = all.difference(&named(&kept.unwrap_or_default()));
         let pruned = without(&at_last, &gone.intersection(&named(&last.set)), root);
         let own = self.converter.api_version;
         let result = self.converter.convert(&pruned, own);
-        let result = result.map_err(failed("pruned object"))?;
+        let result = result.map_err(not_pruned(""))?;
         Ok(result.map_or_else(|| merged.clone(), |(result, _)| result.into_owned()))
+    }
+}
+
+/// The failure to remove what an applier gave up (`Updater.prune`).
+fn not_pruned(what: &str) -> impl Fn(String) -> FieldManagerError + use<'_> {
+    move |why| FieldManagerError::Failed(format!("failed to prune fields: {what}{why}"))
+}
+
+/// The failure to keep what others own (`addBackOwnedItems`).
+fn not_added_back<'a>(
+    which: &'a str,
+    version: &'a str,
+) -> impl Fn(String) -> FieldManagerError + use<'a> {
+    move |why| {
+        FieldManagerError::Failed(format!(
+            "failed to prune fields: failed add back owned items: failed to convert {which} object at version \
+             {version}: {why}"
+        ))
     }
 }
 

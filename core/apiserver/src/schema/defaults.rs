@@ -294,6 +294,10 @@ fn requests_from_limits(container: &mut Value) {
     let Some(Value::Object(limits)) = resources.get("limits").cloned() else {
         return;
     };
+    // No limit asks for nothing: the empty map is not written.
+    if limits.is_empty() {
+        return;
+    }
     let requests = resources.entry("requests").or_insert_with(|| json!({}));
     if let Value::Object(requests) = requests {
         for (name, limit) in limits {

@@ -19,6 +19,7 @@
 //! | `creates` | an update of a missing object creates it |
 //! | `stored=` | where etcd keeps it, if not under the plural |
 //! | `encoded=` | the version in which etcd holds it, if not its own |
+//! | `plain-replicas` | `spec.replicas` is a plain number in the server |
 //! | `annotates=a,b` | annotations that stand for fields which only the server has |
 //! | `name=` | what a name may be, if not a DNS subdomain: `label`, `path` |
 //! | `returns` | a deletion answers with the object |

@@ -65,6 +65,9 @@ pub struct DefinedVersions {
     pub schemas: Vec<(String, Option<Arc<Schema>>)>,
     /// The group and version in which objects are stored.
     pub storage: String,
+    /// `true` if a stored object may not fit the version that it is read in: there are several, or the definition
+    /// was changed.
+    pub may_not_fit: bool,
     /// The path of the wanted number of replicas in each version; `None` for one without `/scale`.
     pub replicas: Vec<(String, Option<String>)>,
 }
@@ -472,7 +475,7 @@ fn mistaken(object: &Value, path: &str, wanted: &str, fits: fn(&Value) -> bool) 
             return Some(format!(
                 "{walked} accessor error: {} is of the type {}, expected map[string]interface{{}}",
                 go::print(value),
-                go::reflect_type(value),
+                go::dynamic_type(value),
             ));
         };
         value = map.get(name)?;
@@ -481,7 +484,7 @@ fn mistaken(object: &Value, path: &str, wanted: &str, fits: fn(&Value) -> bool) 
         format!(
             "{walked} accessor error: {} is of the type {}, expected {wanted}",
             go::print(value),
-            go::reflect_type(value),
+            go::dynamic_type(value),
         )
     })
 }

@@ -13,6 +13,7 @@ use self::options::DeleteOptions;
 use self::two_steps::{terminate_definition, terminate_namespace};
 use super::kinds::Collection;
 use super::list_options::ListOptions;
+use super::write::version_lost;
 use super::{ApiServer, Fact, ObjectAnswer, RequestInfo, Trace, custom, storage_key};
 use crate::environment::Timestamp;
 use crate::object::{GroupName, Metadata};
@@ -156,26 +157,25 @@ impl ApiServer {
         let finalizers = options.finalizers(&object, resource.collection());
         if finalizers != object.finalizers() {
             let finalizers: Vec<Value> = finalizers.iter().map(|f| (*f).into()).collect();
-            let finalizers = match finalizers.is_empty() {
-                true => Value::Null,
-                false => finalizers.into(),
-            };
-            object.set_meta("finalizers", finalizers);
+            object.set_meta("finalizers", none_if_empty(finalizers));
         }
         let pending = !object.finalizers().is_empty();
         if pending && !graceful {
             mark_deleting(&mut object, now);
         }
+        let stays = pending || graceful;
         if options.is_dry_run() {
             trace.facts.push(Fact::DryRun);
-            return Ok(if pending || graceful {
-                (object, false)
-            } else {
-                (self.deleted(info, &live), true)
+            return Ok(match stays {
+                true => (object, false),
+                false => (self.deleted_in_dry_run(info, &live), true),
             });
         }
+        if !stays && !live.finalizers().is_empty() && options.resource_version.is_some() {
+            return Err(version_lost(info, &key, live.resource_version()));
+        }
         let mut revision = revision;
-        if pending || graceful {
+        if stays {
             let marked = self.mark(info, &key, revision, &stored, object, trace)?;
             let waits = marked
                 .metadata()
@@ -252,6 +252,15 @@ impl ApiServer {
         })
     }
 
+    /// Returns the answer to the dry run of a deletion. An update that takes away the last finalizer, so that the
+    /// deletion goes on, gives no object (`errEmptiedFinalizers`).
+    fn deleted_in_dry_run(&self, info: &RequestInfo, live: &Value) -> Value {
+        match live.finalizers().is_empty() {
+            true => self.deleted(info, live),
+            false => info.resource.unset(),
+        }
+    }
+
     /// Deletes an object whose last finalizer an update has just removed. The answer is the
     /// object as it would have been written (`ShouldDeleteDuringUpdate`).
     pub(super) fn finish_deletion(
@@ -266,6 +275,13 @@ impl ApiServer {
             return Ok(());
         }
         self.remove(info, key, revision, trace).map(|_| ())
+    }
+}
+
+fn none_if_empty(list: Vec<Value>) -> Value {
+    match list.is_empty() {
+        true => Value::Null,
+        false => list.into(),
     }
 }
 

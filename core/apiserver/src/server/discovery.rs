@@ -8,7 +8,7 @@ mod openapi;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use serde_json::{Value, json};
 
-use self::entries::{DiscoveryEntry, entries};
+use self::entries::entries;
 use super::resource::Resource;
 use super::resources::Resources;
 use super::{ApiServer, Format, View, json_response, respond};
@@ -23,7 +23,7 @@ const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGrou
 
 /// Answers a discovery request; `None` for all other requests.
 pub(super) fn answer(request: &Request<Vec<u8>>, server: &ApiServer) -> Option<Response<Vec<u8>>> {
-    if request.method() != Method::GET {
+    if !matches!(*request.method(), Method::GET) && !is_group(request.uri().path(), server) {
         return None;
     }
     let resources = &*server.resources;
@@ -75,6 +75,20 @@ pub(super) fn answer(request: &Request<Vec<u8>>, server: &ApiServer) -> Option<R
         None => Format::Json,
     };
     Some(respond(format, StatusCode::OK, &body, resources))
+}
+
+/// Returns whether this is the path of all groups, of one, or of a version of a group of custom resources: their
+/// handlers do not look at the method.
+fn is_group(path: &str, server: &ApiServer) -> bool {
+    let parts: Vec<&str> = path.trim_end_matches('/').split('/').skip(1).collect();
+    match parts.as_slice() {
+        ["apis"] | ["apis", _] => true,
+        ["apis", group, _] => {
+            let mut all = server.resources.iter();
+            all.any(|resource| !resource.is_builtin() && resource.group_version.group == *group)
+        }
+        _ => false,
+    }
 }
 
 fn wants_aggregated(request: &Request<Vec<u8>>) -> bool {
@@ -241,7 +255,7 @@ fn group(name: &str, resources: &Resources) -> Value {
 fn resource_list(version: &GroupVersion, resources: &Resources) -> Option<Value> {
     let list: Vec<Value> = entries(version, resources)
         .iter()
-        .map(DiscoveryEntry::listed)
+        .map(|entry| entry.listed(version))
         .collect();
     if list.is_empty() {
         return None;

@@ -299,7 +299,7 @@ impl ApiServer {
         {
             self.run_api_service_controller();
         }
-        if let Some(deprecation) = info.resource.deprecation() {
+        if let Some(deprecation) = info.stored_resource().deprecation() {
             trace.warnings.insert(0, deprecation.to_owned());
         }
         let now = self.environment.elapsed();

@@ -106,6 +106,7 @@ impl<'a> ResourcePath<'a> {
             rest => ("", rest),
         };
         let (plural, name, subresource) = match rest {
+            [] => ("", "", ""),
             [plural] => (*plural, "", ""),
             [plural, name] => (*plural, *name, ""),
             [plural, name, subresource] => (*plural, *name, *subresource),
@@ -296,6 +297,16 @@ fn served<'a>(
     resources: &'a Resources,
 ) -> Result<&'a Arc<Resource>, Refusal> {
     let ResourcePath { group, version, .. } = *path;
+    if path.plural.is_empty() && path.name.is_empty() && *method != Method::GET {
+        let mut all = resources.iter();
+        if all.any(|it| {
+            it.group_version.group == group
+                && it.group_version.version == version
+                && it.is_builtin()
+        }) {
+            return Err(Status::method_not_allowed());
+        }
+    }
     let resource = resources
         .by_path(group, version, path.plural)
         .ok_or_else(|| nothing_there(group, resources))?;
@@ -319,11 +330,20 @@ fn served<'a>(
             Definition::Custom(_) => Status::not_found(&resource.group_resource(), path.name),
         });
     }
-    let builtin = matches!(resource.definition, Definition::Builtin(_));
-    if builtin && !path.subresource.is_empty() && *method == Method::DELETE {
-        return Err(Status::method_not_allowed());
+    if path.subresource.is_empty() {
+        return Ok(resource);
     }
-    Ok(resource)
+    match (&resource.definition, method.as_str()) {
+        (Definition::Builtin(_), "DELETE") => Err(Status::method_not_allowed()),
+        (Definition::Custom(_), verb @ ("POST" | "DELETE")) => {
+            let verb = if verb == "POST" { "create" } else { "delete" };
+            Err(Status::method_not_supported(
+                &resource.group_resource(),
+                verb,
+            ))
+        }
+        _ => Ok(resource),
+    }
 }
 
 fn verb_of(

@@ -4,15 +4,15 @@ mod stored;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Fact;
 use super::custom::{self, Custom};
 use super::kinds::{Collection, NotAllocated, Rules, Supply};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupName, GroupVersion, JsonMap, Metadata};
-use crate::schema::Empties;
 use crate::schema::kinds::Root;
+use crate::schema::{Empties, zero};
 use crate::status::{FieldError, Refusal, Status};
 
 /// A kind and its rules (upstream: the resource's strategy).
@@ -256,11 +256,40 @@ impl Resource {
         }
     }
 
-    /// Returns whether an object can be stored that does not fit its type, so that nobody owns its fields.
+    /// A new object of which nothing was set, as the server writes it.
+    pub(super) fn unset(&self) -> Value {
+        let mut object = match &self.definition {
+            Definition::Builtin(rules) => {
+                let mut object = zero(&self.root);
+                if rules.plain_replicas {
+                    object["spec"]["replicas"] = 0.into();
+                }
+                // They stand for numbers.
+                for annotation in rules.annotates {
+                    object["metadata"]["annotations"][*annotation] = "0".into();
+                }
+                object
+            }
+            Definition::Custom(_) => json!({}),
+        };
+        object["apiVersion"] = self.group_version.to_string().into();
+        object["kind"] = self.kind.as_str().into();
+        object
+    }
+
+    /// Returns whether an object can be written that does not fit its type, so that nobody owns its fields.
     pub(super) fn may_mistype(&self) -> bool {
         match &self.definition {
             Definition::Builtin(rules) => rules.may_mistype,
             Definition::Custom(_) => true,
+        }
+    }
+
+    /// Returns whether an object may be stored that does not fit its type.
+    pub(super) fn may_have_mistyped(&self) -> bool {
+        match &self.definition {
+            Definition::Builtin(rules) => rules.may_mistype,
+            Definition::Custom(custom) => custom.versions.may_not_fit,
         }
     }
 

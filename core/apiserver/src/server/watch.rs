@@ -11,19 +11,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use imbl::Vector;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub use self::event::{EventType, INITIAL_EVENTS_END, WatchEvent};
 use super::list::{MAX_WAIT, RETRY_SECONDS};
 use super::list_options::{ListOptions, parse_version};
-use super::resource::Definition;
 use super::scope::Scope;
 use super::selector::Selector;
 use super::view::{Format, STREAMED, View};
 use super::{ApiServer, RequestInfo, Resource, Resources};
 use crate::go;
 use crate::object::Metadata;
-use crate::schema;
 use crate::status::{Refusal, Status};
 use crate::storage::{Change, Revision, WatchCache};
 
@@ -420,21 +418,12 @@ impl Watch {
     }
 
     fn bookmark(&self, version: Revision, ends_initial_events: bool) -> WatchEvent {
-        let mut object = match &self.resource.definition {
-            Definition::Builtin(rules) => {
-                let mut object = schema::zero(&self.resource.root);
-                (rules.fill_zero_values)(&mut object);
-                object
-            }
-            Definition::Custom(_) => json!({}),
-        };
-        let mut metadata = json!({"resourceVersion": version.to_string()});
+        let mut object = self.resource.unset();
+        let metadata = &mut object["metadata"];
+        metadata["resourceVersion"] = version.to_string().into();
         if ends_initial_events {
-            metadata["annotations"] = json!({INITIAL_EVENTS_END: "true"});
+            metadata["annotations"][INITIAL_EVENTS_END] = "true".into();
         }
-        object["apiVersion"] = self.resource.group_version.to_string().into();
-        object["kind"] = self.resource.kind.as_str().into();
-        object["metadata"] = metadata;
         WatchEvent::new(EventType::Bookmark, Arc::new(object))
     }
 

@@ -165,6 +165,41 @@ static PARTIAL: MemberOrder = MemberOrder {
     inner: &[],
 };
 
+static GROUP_VERSION: MemberOrder = MemberOrder {
+    names: &["groupVersion", "version"],
+    inner: &[],
+};
+static GROUP: MemberOrder = MemberOrder {
+    names: &["kind", "apiVersion", "name", "versions", "preferredVersion"],
+    inner: &[
+        ("versions", &GROUP_VERSION),
+        ("preferredVersion", &GROUP_VERSION),
+    ],
+};
+static GROUPS: MemberOrder = MemberOrder {
+    names: &["kind", "apiVersion", "groups"],
+    inner: &[("groups", &GROUP)],
+};
+static LISTED_RESOURCE: MemberOrder = MemberOrder {
+    names: &[
+        "name",
+        "singularName",
+        "namespaced",
+        "group",
+        "version",
+        "kind",
+        "verbs",
+        "shortNames",
+        "categories",
+        "storageVersionHash",
+    ],
+    inner: &[],
+};
+static RESOURCES: MemberOrder = MemberOrder {
+    names: &["kind", "apiVersion", "groupVersion", "resources"],
+    inner: &[("resources", &LISTED_RESOURCE)],
+};
+
 const META: &str = MetaVersion::V1.api_version();
 const META_BETA: &str = MetaVersion::V1Beta1.api_version();
 
@@ -182,6 +217,9 @@ fn write(document: &Value, resources: &Resources, out: &mut String) {
         (META | META_BETA, "Table") => ordered(document, &TABLE, out, &each),
         (META | META_BETA, "PartialObjectMetadataList") => ordered(document, &LIST, out, &each),
         (META | META_BETA, "PartialObjectMetadata") => ordered(document, &PARTIAL, out, &each),
+        ("v1", "APIGroup") => ordered(document, &GROUP, out, &each),
+        ("v1", "APIGroupList") => ordered(document, &GROUPS, out, &each),
+        ("v1" | "", "APIResourceList") => ordered(document, &RESOURCES, out, &each),
         ("autoscaling/v1", "Scale") => of_named("Scale", document, out),
         _ => of_kind(document, version, kind, resources, out),
     }
@@ -294,6 +332,7 @@ fn of_struct(value: &Value, root: &Struct, out: &mut String) {
         name_of(name, &mut first, out);
         match root.fields.get(position) {
             _ if name == "fieldsV1" => fields(value, out),
+            _ if name == "openAPIV3Schema" => schema(value, out),
             Some(field) => typed(value, &field.ty, out),
             None => push_sorted(value, out),
         }
@@ -316,6 +355,84 @@ fn typed(value: &Value, ty: &Type, out: &mut String) {
         }
         _ => push_sorted(value, out),
     }
+}
+
+/// The fields of a schema in a CustomResourceDefinition (`apiextensions/v1`, `types_jsonschema.go`).
+const SCHEMA: &[&str] = &[
+    "id",
+    "$schema",
+    "$ref",
+    "description",
+    "type",
+    "format",
+    "title",
+    "default",
+    "maximum",
+    "exclusiveMaximum",
+    "minimum",
+    "exclusiveMinimum",
+    "maxLength",
+    "minLength",
+    "pattern",
+    "maxItems",
+    "minItems",
+    "uniqueItems",
+    "multipleOf",
+    "enum",
+    "maxProperties",
+    "minProperties",
+    "required",
+    "items",
+    "allOf",
+    "oneOf",
+    "anyOf",
+    "not",
+    "properties",
+    "additionalProperties",
+    "patternProperties",
+    "dependencies",
+    "additionalItems",
+    "definitions",
+    "externalDocs",
+    "example",
+    "nullable",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-map-type",
+    "x-kubernetes-validations",
+];
+static RULE: MemberOrder = MemberOrder {
+    names: &[
+        "rule",
+        "message",
+        "messageExpression",
+        "reason",
+        "fieldPath",
+        "optionalOldSelf",
+    ],
+    inner: &[],
+};
+
+/// Writes a schema and the schemas in it.
+fn schema(value: &Value, out: &mut String) {
+    let Value::Object(map) = value else {
+        return push_sorted(value, out);
+    };
+    members(map, SCHEMA, out, |name, member, out| match (name, member) {
+        ("items" | "not" | "additionalProperties" | "additionalItems", _) => schema(member, out),
+        ("allOf" | "oneOf" | "anyOf", _) => list(member, out, schema),
+        (
+            "properties" | "patternProperties" | "dependencies" | "definitions",
+            Value::Object(named),
+        ) => members(named, &[], out, |_, inner, out| schema(inner, out)),
+        ("x-kubernetes-validations", _) => {
+            ordered(member, &RULE, out, &|_, value, out| push_sorted(value, out));
+        }
+        _ => push_sorted(member, out),
+    });
 }
 
 /// A set of fields in the order of its path elements (`fieldpath/serialize.go`).

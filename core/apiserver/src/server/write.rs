@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use self::equality::keep_idle_times;
+pub(super) use self::preconditions::version_lost;
 use self::preconditions::{check_version, has_other_version, uid_differs};
 use self::prepare::before_update;
 use super::body::DraftObject;
@@ -77,6 +78,7 @@ impl ApiServer {
             subresource: &info.subresource,
             reset: &endpoint.reset_fields,
             may_mistype: info.resource.may_mistype(),
+            may_have_mistyped: info.resource.may_have_mistyped(),
             keeps_emptied: self.release.keeps_emptied(),
             versions: info.resource.versions_of_group(),
             now: self.environment.now(),

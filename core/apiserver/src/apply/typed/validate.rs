@@ -143,8 +143,12 @@ fn validate_items(
 
 fn scalar_mismatch(scalar: Scalar, value: &Value) -> Option<String> {
     match scalar {
-        Scalar::Int32 | Scalar::Int64 | Scalar::Number => (!value.is_number())
-            .then(|| format!("expected numeric (int or float), got {}", go_type(value))),
+        Scalar::Int32 | Scalar::Int64 | Scalar::Number => (!value.is_number()).then(|| {
+            format!(
+                "expected numeric (int or float), got {}",
+                go::dynamic_type(value)
+            )
+        }),
         Scalar::String | Scalar::Bytes => (!value.is_string()).then(|| {
             let shown = match value {
                 Value::Object(_) | Value::Array(_) => go_syntax(value),
@@ -156,11 +160,9 @@ fn scalar_mismatch(scalar: Scalar, value: &Value) -> Option<String> {
             (!value.is_boolean()).then(|| format!("expected boolean, got {}", held(value)))
         }
         // Texts that have a format are published as any scalar.
-        Scalar::Time
-        | Scalar::MicroTime
-        | Scalar::Quantity
-        | Scalar::IntOrString
-        | Scalar::Untyped => {
+        // What its type does not say in a single word is not looked at.
+        Scalar::IntOrString => None,
+        Scalar::Time | Scalar::MicroTime | Scalar::Quantity | Scalar::Untyped => {
             let compound = value.is_object() || value.is_array();
             compound.then(|| format!("expected any scalar, got {}", held(value)))
         }
@@ -170,14 +172,6 @@ fn scalar_mismatch(scalar: Scalar, value: &Value) -> Option<String> {
 /// A decoded value behind a pointer as `%v` prints it.
 fn held(value: &Value) -> String {
     format!("&{{{}}}", go::print(value))
-}
-
-/// The type of a decoded value as `%T` prints it.
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        value => go::reflect_type(value),
-    }
 }
 
 /// A decoded value as `%#v` prints it.

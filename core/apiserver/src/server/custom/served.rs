@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Custom, DefinedVersions, ScalePaths};
 use crate::apply::{Set, Versions};
-use crate::object::{GroupVersion, text};
+use crate::object::{GroupVersion, Metadata, text};
 use crate::schema::custom;
 use crate::schema::kinds::Root;
 use crate::schema::openapi::Schema;
@@ -48,6 +48,7 @@ fn described_by(definition: &Value, wanted: fn(&Value) -> bool) -> Vec<Resource>
         (named(version), path.map(str::to_owned))
     });
     let defined = Arc::new(DefinedVersions {
+        may_not_fit: versions(spec).nth(1).is_some() || definition.generation() > 1,
         schemas: schemas.collect(),
         storage,
         replicas: replicas.collect(),

@@ -194,8 +194,8 @@ fn storage_hash(resource: &Resource) -> String {
 }
 
 impl DiscoveryEntry {
-    /// Returns its entry in a list of resources (`metav1.APIResource`).
-    pub(super) fn listed(&self) -> Value {
+    /// Returns its entry in the list of resources of a version (`metav1.APIResource`).
+    pub(super) fn listed(&self, version: &GroupVersion) -> Value {
         let is_main = self.subresource.is_empty();
         let mut entry = json!({
             "name": self.resource, "singularName": "",
@@ -205,7 +205,7 @@ impl DiscoveryEntry {
             entry["singularName"] = self.singular().into();
         } else {
             entry["name"] = format!("{}/{}", self.resource, self.subresource).into();
-            if let Some(of) = self.of.as_ref() {
+            if let Some(of) = self.of.as_ref().filter(|of| *of != version) {
                 entry["group"] = of.group.as_str().into();
                 entry["version"] = of.version.as_str().into();
             }

@@ -24,6 +24,7 @@ fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
             config_map,
             live,
             &["immutable", "data", "binaryData"],
+            "data",
         ));
     }
     // An update is also checked like a new object (`ValidateConfigMapUpdate`).
@@ -54,17 +55,24 @@ fn validate(config_map: &Value, live: Option<&Value>) -> Vec<FieldError> {
     errors
 }
 
-/// Refuses changes to an immutable object: it stays immutable, and its fields stay as they are. An empty map
-/// in the place of an absent one is a change (`ValidateConfigMapUpdate`, `ValidateSecretUpdate`).
-pub(super) fn immutable(config_map: &Value, live: &Value, fields: &[&str]) -> Vec<FieldError> {
+/// Refuses changes to an immutable object: it stays immutable, and its fields stay as they are
+/// (`ValidateConfigMapUpdate`, `ValidateSecretUpdate`). An empty map in the place of an absent one is a
+/// change, except in the field that a default makes an empty map.
+pub(super) fn immutable(
+    object: &Value,
+    live: &Value,
+    fields: &[&str],
+    defaulted: &str,
+) -> Vec<FieldError> {
     let is_set = |object: &Value| object.get("immutable") == Some(&Value::Bool(true));
     if !is_set(live) {
         return Vec::new();
     }
     let detail = "field is immutable when `immutable` is set";
     let changed = |field: &&str| match *field {
-        "immutable" => !is_set(config_map),
-        field => config_map.get(field) != live.get(field),
+        "immutable" => !is_set(object),
+        field if field == defaulted => !members(object, field).eq(members(live, field)),
+        field => object.get(field) != live.get(field),
     };
     let changed = fields.iter().copied().filter(changed);
     changed
@@ -113,9 +121,14 @@ mod tests {
     fn what_is_immutable_cannot_be_made_mutable_or_changed() {
         const FIELDS: &[&str] = &["immutable", "data", "binaryData"];
         let live = json!({"immutable": true, "data": {"a": "1"}});
-        assert!(immutable(&live, &live, FIELDS).is_empty());
+        assert!(immutable(&live, &live, FIELDS, "data").is_empty());
         assert_eq!(
-            texts(&immutable(&json!({"data": {"a": "2"}}), &live, FIELDS)),
+            texts(&immutable(
+                &json!({"data": {"a": "2"}}),
+                &live,
+                FIELDS,
+                "data"
+            )),
             [
                 "immutable: Forbidden: field is immutable when `immutable` is set",
                 "data: Forbidden: field is immutable when `immutable` is set",

@@ -211,6 +211,20 @@ const ZONES: &str = "CET CST6CDT Cuba EET EST EST5EDT Egypt Eire Factory GB GB-E
      GMT0 Greenwich HST Hongkong Iceland Iran Israel Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ \
      NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK Singapore Turkey UCT UTC Universal W-SU WET Zulu";
 
+/// Returns whether this is a zone of the area `Etc`: UTC by one of its names, or a fixed distance from it.
+fn is_etc(zone: &str) -> bool {
+    match zone.strip_prefix("GMT") {
+        Some(hours) => {
+            let west = hours.strip_prefix('+').map(|hours| (hours, 12));
+            let distance = west.or_else(|| hours.strip_prefix('-').map(|hours| (hours, 14)));
+            matches!(hours, "" | "0")
+                || distance
+                    .is_some_and(|(hours, most)| (0..=most).any(|hour| hour.to_string() == hours))
+        }
+        None => matches!(zone, "Greenwich" | "UCT" | "UTC" | "Universal" | "Zulu"),
+    }
+}
+
 /// Returns whether a server knows a time zone. The places of an area are not known here: any name is taken
 /// for one.
 fn is_zone(name: &str) -> bool {
@@ -223,6 +237,7 @@ fn is_zone(name: &str) -> bool {
     };
     name.split('/').all(is_part)
         && match name.split_once('/') {
+            Some(("Etc", zone)) => is_etc(zone),
             Some((area, _)) => AREAS.contains(&area),
             None => name == "Local" || ZONES.split_whitespace().any(|zone| zone == name),
         }

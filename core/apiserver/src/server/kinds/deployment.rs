@@ -16,7 +16,7 @@ pub(super) const RULES: Rules = Rules {
         prepare: |_, _| {},
         validate: validate_status,
     },
-    fill_zero_values: |deployment| deployment["spec"]["replicas"] = 0.into(),
+    plain_replicas: true,
     ..Rules::NONE
 };
 
@@ -134,9 +134,11 @@ fn percent(value: &Value) -> Option<i64> {
     Some(digits.parse().unwrap_or(i64::MAX))
 }
 
-/// The number, either of pods or of percent.
+/// The number, either of pods or of percent; a text of digits counts, too (`getIntOrPercentValue`).
 pub(super) fn amount(value: &Value) -> i64 {
-    percent(value).or(value.as_i64()).unwrap_or(0)
+    let number = value.as_i64();
+    let digits = || value.as_str().and_then(|text| text.parse().ok());
+    percent(value).or(number).or_else(digits).unwrap_or(0)
 }
 
 /// `ValidateDeploymentStatusUpdate`.

@@ -289,9 +289,16 @@ fn validate_change(job: &Checked<'_>, errors: &mut Vec<FieldError>) {
         && change.changes_field("startTime")
         && spec["suspend"] != true
     {
-        let detail = "startTime cannot be removed for unsuspended job";
-        let error = FieldError::required(STATUS.child("startTime"), detail);
-        change.errors.push(error);
+        if status.get("startTime").is_some() {
+            change.refuse(
+                "startTime",
+                "field is immutable for unsuspended job once set",
+            );
+        } else {
+            let detail = "startTime cannot be removed for unsuspended job";
+            let error = FieldError::required(STATUS.child("startTime"), detail);
+            change.errors.push(error);
+        }
     }
     let (met, was_met) = (
         is(status, "SuccessCriteriaMet"),

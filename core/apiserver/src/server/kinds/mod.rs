@@ -251,9 +251,9 @@ pub struct Rules {
     pub may_mistype: bool,
     /// The objects that cannot be deleted, and why.
     pub immortal: &'static Immortal,
-    /// Sets the fields that are plain numbers in the server and pointers in the API: the server
-    /// writes them also if they were never set.
-    pub fill_zero_values: fn(&mut Value),
+    /// `true` if `spec.replicas` is a plain number in the server and a pointer in the API: the server writes it
+    /// also if it was never set.
+    pub plain_replicas: bool,
     /// Fields to select by besides name and namespace.
     pub fields: &'static [&'static str],
     /// Returns whether the validation rules of a kind, by its name, are implemented.
@@ -313,7 +313,7 @@ impl Rules {
         named_by_uid: false,
         may_mistype: false,
         immortal: &(&[], ""),
-        fill_zero_values: |_| {},
+        plain_replicas: false,
         fields: &[],
         validates: |_| true,
     };

@@ -60,7 +60,7 @@ enum NeededKeys {
 fn secret_immutable(secret: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if let Some(live) = secret.live {
         let fields = &["immutable", "data"];
-        errors.extend(config_map::immutable(secret.object, live, fields));
+        errors.extend(config_map::immutable(secret.object, live, fields, ""));
     }
 }
 

@@ -170,6 +170,7 @@ fn rules(facts: &KindFacts) -> Rules {
             Collection::Background
         },
         fields: facts.list("select").collect::<Vec<_>>().leak(),
+        plain_replicas: facts.is("plain-replicas"),
         annotates: facts.list("annotates").collect::<Vec<_>>().leak(),
         stored_as: Some(facts.value("encoded")).filter(|version| !version.is_empty()),
         ..PLAIN
@@ -293,13 +294,16 @@ fn service_account(account: &mut Value, _: Option<&Value>) {
 /// `daemonSetStrategy`.
 fn daemon_set(object: &mut Value, live: Option<&Value>) {
     pod_disabled::drop_from_template(object, live);
+    let given = |object: &Value| {
+        let text = object["metadata"]["annotations"][TEMPLATE_GENERATION].as_str();
+        text.and_then(|number| number.parse::<i64>().ok())
+            .unwrap_or_default()
+    };
     let generation = match live {
-        None => 1,
+        None => given(object).max(1),
         Some(live) => {
-            let before = live["metadata"]["annotations"][TEMPLATE_GENERATION].as_str();
-            let before: i64 = before.and_then(|n| n.parse().ok()).unwrap_or_default();
             let changed = object["spec"]["template"] != live["spec"]["template"];
-            before + i64::from(changed)
+            given(live) + i64::from(changed)
         }
     };
     let annotations = object.metadata_mut().entry("annotations");

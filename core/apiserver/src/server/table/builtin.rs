@@ -114,6 +114,11 @@ pub(super) fn rows(
     (Value::from(columns.definitions.clone()), rows.collect())
 }
 
+/// Returns whether a kind has columns of its own.
+pub(super) fn has_columns(kind: &str) -> bool {
+    columns_of(kind).is_some()
+}
+
 fn columns_of(kind: &str) -> Option<&'static Columns> {
     KINDS.iter().find(|columns| columns.kind == kind)
 }

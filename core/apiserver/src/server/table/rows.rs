@@ -44,11 +44,14 @@ pub(in crate::server) fn table(
         }
         row
     });
+    let rows: Vec<Value> = rows.collect();
+    // The convertor of kinds without columns of their own makes no list before it has a row.
+    let none = rows.is_empty() && resource.is_builtin() && !builtin::has_columns(&resource.kind);
     json!({
         "kind": "Table", "apiVersion": version.api_version(),
         "metadata": metadata,
         "columnDefinitions": columns,
-        "rows": rows.collect::<Vec<_>>(),
+        "rows": if none { Value::Null } else { rows.into() },
     })
 }
 

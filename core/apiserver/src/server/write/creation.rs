@@ -22,6 +22,10 @@ use crate::server::{
 use crate::status::{Cause, Refusal, Status};
 use crate::storage::Revision;
 
+/// The most bytes of a prefix that a generated name keeps: a label has 63, and 5 are chosen
+/// (`k8s.io/apiserver/pkg/storage/names/generate.go`, `MaxGeneratedNameLength`).
+const MAX_PREFIX: usize = 58;
+
 impl ApiServer {
     /// Creates the object in the body of a request.
     pub(in crate::server) fn create(
@@ -130,9 +134,13 @@ impl ApiServer {
         empties: &Empties,
     ) -> Result<(), Refusal> {
         if object.name().is_empty() {
-            let prefix = object.meta_text("generateName").to_owned();
+            let prefix = object.meta_text("generateName");
             if !prefix.is_empty() {
-                let name = prefix + &self.environment.name_suffix();
+                let kept = (0..=MAX_PREFIX)
+                    .rev()
+                    .find(|at| prefix.is_char_boundary(*at));
+                let prefix = prefix.get(..kept.unwrap_or(0)).unwrap_or(prefix);
+                let name = prefix.to_owned() + &self.environment.name_suffix();
                 object.set_meta("name", name);
             }
         }

@@ -34,6 +34,16 @@ pub(super) fn uid_differs(
     Status::conflict(&info.group_resource(), &info.name, &why)
 }
 
+/// The precondition that the version in the options of a deletion is: it is that of the object which an update
+/// before the deletion gave, and there is none (`Store.Delete`).
+pub(in crate::server) fn version_lost(info: &RequestInfo, key: &str, stored: &str) -> Refusal {
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: \
+         Precondition failed: ResourceVersion in precondition: , ResourceVersion in object meta: {stored}"
+    );
+    Status::conflict(&info.group_resource(), &info.name, &why)
+}
+
 /// The version that a write carries; absent, empty and zero are 0.
 pub(super) fn version_of(object: &Value) -> Result<Revision, Refusal> {
     let text = object.resource_version();

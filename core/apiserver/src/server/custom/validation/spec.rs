@@ -160,7 +160,7 @@ fn internal(spec: &Value) -> String {
         )
     });
     let shown: Vec<String> = shown.collect();
-    if shown.is_empty() {
+    if shown.is_empty() && !spec["versions"].is_array() {
         return "null".to_owned();
     }
     format!("[{}]", shown.join(","))
@@ -282,6 +282,12 @@ fn of_members(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
         let schema = version.pointer("/schema/openAPIV3Schema");
         let schema = schema.and_then(|schema| Schema::parse(schema).ok());
         let fields = fields.as_array().map(Vec::as_slice).unwrap_or_default();
+        // What all versions share is of the whole definition, which then has no schema if they differ in that.
+        if path == "spec.selectableFields" && !fields.is_empty() && !is_shared(spec, "schema") {
+            let detail = "may only be set when validations.schema is included";
+            errors.push(FieldError::invalid(path, &"".into(), detail));
+            continue;
+        }
         errors.extend(selectable(fields, schema.as_ref(), &ErrorPath::new(&path)));
     }
     errors
