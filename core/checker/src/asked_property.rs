@@ -7,7 +7,7 @@ use optimist_client::Procedure;
 use optimist_ledger::ObjectRef;
 use optimist_system::{ControllerEvent, Event, Performed, System};
 
-use super::property_search::{Edge, SearchNode};
+use super::state_graph::{Edge, StateGraph};
 use super::without_first::without_first;
 use super::{AnyCondition, HistoryProperty, Occurrence, StoredObjects};
 
@@ -89,12 +89,12 @@ impl AskedProperty {
 
     /// Finds a history that breaks it at some step, among the states and steps that are known. The number
     /// of steps is the smallest one among these. Settling is judged elsewhere.
-    pub(super) fn broken_by(&self, start: &ApiServer, nodes: &[SearchNode]) -> Option<Vec<Event>> {
+    pub(super) fn broken_by(&self, start: &ApiServer, graph: &StateGraph) -> Option<Vec<Event>> {
         match &self.property {
-            HistoryProperty::NoEditLost => first_step(nodes, |edge| edge.occurred.loses),
+            HistoryProperty::NoEditLost => first_step(graph, |edge| edge.occurred.loses),
             HistoryProperty::Always(_) => {
-                let broken = nodes.iter().position(|node| !node.asked_holds);
-                broken.map(|state| super::property_search::path(nodes, state))
+                let broken = graph.nodes().iter().position(|node| !node.asked_holds);
+                broken.map(|state| graph.path(state))
             }
             HistoryProperty::Before(first, second) => {
                 let at_start = |occurrence: &Occurrence<AnyCondition>| match occurrence {
@@ -104,7 +104,7 @@ impl AskedProperty {
                 match (at_start(second), at_start(first)) {
                     (true, _) => Some(Vec::new()),
                     (false, true) => None,
-                    (false, false) => second_without_first(nodes),
+                    (false, false) => second_without_first(graph),
                 }
             }
             HistoryProperty::Settles | HistoryProperty::AtRest(_) => None,
@@ -112,14 +112,14 @@ impl AskedProperty {
     }
 
     /// Returns whether some step could have broken it.
-    pub(super) fn is_tried(&self, nodes: &[SearchNode]) -> bool {
-        let some = |is: fn(&Edge) -> bool| nodes.iter().any(|node| node.edges.iter().any(is));
+    pub(super) fn is_tried(&self, graph: &StateGraph) -> bool {
+        let some = |is: fn(&Edge) -> bool| graph.all_edges().iter().any(is);
         match &self.property {
             HistoryProperty::NoEditLost => some(|edge| edge.occurred.contested),
             HistoryProperty::Before(..) => some(|edge| edge.occurred.second),
             HistoryProperty::Settles => some(|_| true),
             HistoryProperty::Always(_) | HistoryProperty::AtRest(_) => {
-                nodes.iter().any(|node| node.is_changed)
+                graph.nodes().iter().any(|node| node.is_changed)
             }
         }
     }
@@ -188,23 +188,20 @@ impl StepOfProcess {
 }
 
 /// A history that ends with the first step of a kind, by the order in which states were found.
-fn first_step(nodes: &[SearchNode], is: impl Fn(&Edge) -> bool) -> Option<Vec<Event>> {
-    nodes.iter().enumerate().find_map(|(state, node)| {
-        let edge = node.edges.iter().find(|edge| is(edge))?;
-        let mut path = super::property_search::path(nodes, state);
+fn first_step(graph: &StateGraph, is: impl Fn(&Edge) -> bool) -> Option<Vec<Event>> {
+    (0..graph.len()).find_map(|state| {
+        let edge = graph.edges(state).iter().find(|edge| is(edge))?;
+        let mut path = graph.path(state);
         path.push(edge.event);
         Some(path)
     })
 }
 
 /// A shortest history in which the second of two occurrences occurs without the first.
-fn second_without_first(nodes: &[SearchNode]) -> Option<Vec<Event>> {
-    let steps = |state: usize| {
-        let edges = nodes.get(state).into_iter().flat_map(|node| &node.edges);
-        edges.map(|edge| (edge, edge.to))
-    };
+fn second_without_first(graph: &StateGraph) -> Option<Vec<Event>> {
+    let steps = |state: usize| graph.edges(state).iter().map(|edge| (edge, edge.to()));
     let path = without_first(
-        nodes.len(),
+        graph.len(),
         steps,
         |edge| edge.occurred.first,
         |edge| edge.occurred.second,

@@ -185,21 +185,15 @@ impl Digests {
     }
 
     fn process(&mut self, server: &ApiServer, process: &Process) {
-        let number = server.place().map(|place| (process.address(), place));
+        let number = server.place().map(|_| (process.address(), u64::MAX));
         match process {
             Process::Idle => {}
             Process::Procedure(procedure) => {
-                let itself = number.map(|(address, _)| (address, u64::MAX));
-                self.part(itself, process, |digests| digests.procedure(procedure));
+                self.part(number, process, |digests| digests.procedure(procedure));
             }
             Process::Controller(controller) => {
-                let itself = number.map(|(address, _)| (address, u64::MAX));
-                self.part(itself, process, |digests| digests.controller(controller));
-                if !controller.caches().is_empty() {
-                    self.part(number, process, |digests| {
-                        digests.events_on_the_way(server, controller);
-                    });
-                }
+                self.part(number, process, |digests| digests.controller(controller));
+                self.events_on_the_way(server, controller);
                 self.expectations(server, controller);
             }
         }

@@ -68,6 +68,7 @@ mod property;
 mod property_search;
 mod question;
 mod settling;
+mod state_graph;
 mod without_first;
 
 pub use fingerprint::is_interchangeable;

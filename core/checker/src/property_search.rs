@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use optimist_system::{Event, System};
 
-use super::asked_property::Occurred;
 use super::fast_hash::FastMap;
 use super::fingerprint::Digests;
 use super::known_steps::{Judgement, KnownSteps};
 use super::most_versions::most_versions;
 use super::settling::{self, Settling};
+use super::state_graph::{Edge, StateGraph, StateNode};
 use super::{HistoryProperty, Question};
 
 /// The status of a search.
@@ -33,50 +33,17 @@ pub enum HistoryViolation {
     Settling(Settling),
 }
 
-#[derive(Clone, Debug)]
-pub(super) struct SearchNode {
-    /// The state and the event by which it was first found: on a shortest way.
-    pub(super) first: Option<(usize, Event)>,
-    pub(super) depth: usize,
-    /// `true` if the objects are as wished.
-    pub(super) goals_hold: bool,
-    /// `true` if the condition of the property of every history holds.
-    pub(super) asked_holds: bool,
-    /// `true` if that condition sees something else than at the start.
-    pub(super) is_changed: bool,
-    /// The events that are possible, without faults.
-    pub(super) enabled: Vec<Event>,
-    pub(super) edges: Vec<Edge>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Edge {
-    pub(super) to: usize,
-    pub(super) event: Event,
-    /// The number of versions that the event makes in the store.
-    pub(super) versions: u64,
-    /// The part of the step at which the property of every history looks.
-    pub(super) occurred: Occurred,
-}
-
-impl Edge {
-    /// Returns whether the event makes a new version in the store.
-    pub(super) fn writes(self) -> bool {
-        self.versions > 0
-    }
-}
-
 /// A search. The caller decides when it works and for how many states.
 #[derive(Clone, Debug)]
 pub struct PropertySearch {
     question: Question,
     most_states: usize,
-    nodes: Vec<SearchNode>,
+    graph: StateGraph,
     /// The states that are found and not explored, with the events that are possible.
     frontier: VecDeque<(usize, Arc<System>, Vec<Event>)>,
     /// The states that are found, each told apart by what the condition of the property of every history
     /// says of it, too.
-    known: FastMap<(u128, bool), usize>,
+    known: FastMap<(u128, bool), u32>,
     digests: Digests,
     steps: KnownSteps,
     violations: Vec<(usize, Vec<Event>)>,
@@ -92,7 +59,7 @@ impl PropertySearch {
         let broken = always.filter(|(_, property)| !property.holds_at(server));
         let mut search = Self {
             most_states,
-            nodes: Vec::new(),
+            graph: StateGraph::default(),
             frontier: VecDeque::new(),
             known: FastMap::default(),
             digests: Digests::for_search(&question.start),
@@ -136,12 +103,12 @@ impl PropertySearch {
 
     /// The number of states.
     pub fn states(&self) -> usize {
-        self.nodes.len()
+        self.graph.len()
     }
 
     /// The number of events between states.
     pub fn transitions(&self) -> usize {
-        self.nodes.iter().map(|node| node.edges.len()).sum()
+        self.graph.all_edges().len()
     }
 
     /// The safety properties that do not hold, by index in the question, each with a shortest run
@@ -162,7 +129,7 @@ impl PropertySearch {
     /// number of them, or if not all states are explored.
     pub fn most_versions(&self) -> Option<u64> {
         let is_done = self.status == PropertySearchStatus::Done;
-        is_done.then(|| most_versions(&self.nodes)).flatten()
+        is_done.then(|| most_versions(&self.graph)).flatten()
     }
 
     /// Returns whether every run comes to rest as wished. A run that does not can be found before all
@@ -171,8 +138,8 @@ impl PropertySearch {
         self.judged_settling(|node| node.goals_hold)
     }
 
-    fn judged_settling(&self, is_wished: impl Fn(&SearchNode) -> bool) -> Option<Settling> {
-        let settling = settling::judge(&self.nodes, is_wished);
+    fn judged_settling(&self, is_wished: impl Fn(&StateNode) -> bool) -> Option<Settling> {
+        let settling = settling::judge(&self.graph, is_wished);
         (self.status == PropertySearchStatus::Done || settling != Settling::Settles)
             .then_some(settling)
     }
@@ -186,7 +153,7 @@ impl PropertySearch {
             HistoryProperty::Settles => self.judged_settling(|_| true),
             HistoryProperty::AtRest(_) => self.judged_settling(|node| node.asked_holds),
             _ => {
-                let path = asked.broken_by(self.question.start.server(), &self.nodes)?;
+                let path = asked.broken_by(self.question.start.server(), &self.graph)?;
                 // A shorter history can go on from a state that is not explored.
                 let explored = self.explored_steps();
                 let is_shortest = explored.is_none_or(|steps| path.len() <= steps);
@@ -202,17 +169,17 @@ impl PropertySearch {
     /// holds because nobody tried.
     pub fn has_tried_history(&self) -> bool {
         let asked = self.question.asked.as_ref();
-        asked.is_some_and(|asked| asked.is_tried(&self.nodes))
+        asked.is_some_and(|asked| asked.is_tried(&self.graph))
     }
 
     /// The number of steps up to which every history is explored. `None` if all of them are.
     pub fn explored_steps(&self) -> Option<usize> {
         let next = self.frontier.front();
-        next.map(|(state, ..)| self.depth(*state))
+        next.map(|(state, ..)| self.graph.depth(*state))
     }
 
     fn explore_next(&mut self) {
-        if !self.frontier.is_empty() && self.nodes.len() > self.most_states {
+        if !self.frontier.is_empty() && self.graph.len() > self.most_states {
             self.status = PropertySearchStatus::TooManyStates;
             return;
         }
@@ -220,6 +187,7 @@ impl PropertySearch {
             self.status = PropertySearchStatus::Done;
             return;
         };
+        self.graph.begin_exploring();
         for event in enabled {
             let step = self.steps.perform(&state, event, &self.question);
             let Some((next, judged)) = step else {
@@ -228,16 +196,9 @@ impl PropertySearch {
             self.check((id, event), &judged.judgements);
             let revision = |system: &System| system.server().store().revision();
             let versions = revision(&next).saturating_sub(revision(&state));
-            let to = self.find(next, Some((id, event)));
-            let edge = Edge {
-                to,
-                event,
-                versions,
-                occurred: judged.occurred,
-            };
-            if let Some(node) = self.nodes.get_mut(id) {
-                node.edges.push(edge);
-            }
+            let to = self.find(next, Some(id));
+            let edge = Edge::new(to, versions, event, judged.occurred);
+            self.graph.add_edge(edge);
         }
         if self.frontier.is_empty() {
             self.status = PropertySearchStatus::Done;
@@ -252,7 +213,7 @@ impl PropertySearch {
             }
             let known = self.violations.iter().any(|(known, _)| *known == index);
             if !known && !judgement.holds {
-                let mut path = self.path(from);
+                let mut path = self.graph.path(from);
                 path.push(event);
                 self.violations.push((index, path));
             }
@@ -260,50 +221,25 @@ impl PropertySearch {
     }
 
     /// The number of a state; a new state is explored later.
-    fn find(&mut self, state: Arc<System>, first: Option<(usize, Event)>) -> usize {
-        let id = self.nodes.len();
+    fn find(&mut self, state: Arc<System>, from: Option<usize>) -> usize {
         let fingerprint = self.digests.fingerprint_once(&state);
         let asked = self.question.asked.as_ref();
         let asked_holds = asked.is_none_or(|asked| asked.holds_in(state.server()));
         if let Some(known) = self.known.get(&(fingerprint, asked_holds)) {
-            return *known;
+            return *known as usize;
         }
-        self.known.insert((fingerprint, asked_holds), id);
         let start = self.question.start.server();
-        let is_changed = asked.is_some_and(|asked| asked.is_changed(start, state.server()));
         let mut goals = self.question.at_rest.iter();
         let enabled = state.enabled();
-        let events = enabled.iter().copied();
-        self.nodes.push(SearchNode {
-            first,
-            depth: first.map_or(0, |(from, _)| self.depth(from) + 1),
+        let node = StateNode {
             goals_hold: goals.all(|goal| goal.is_true(state.server())),
             asked_holds,
-            is_changed,
-            enabled: events.filter(|event| !event.is_fault()).collect(),
-            edges: Vec::new(),
-        });
+            is_changed: asked.is_some_and(|asked| asked.is_changed(start, state.server())),
+            is_over: enabled.iter().all(|event| event.is_fault()),
+        };
+        let id = self.graph.add(from, node);
+        self.known.insert((fingerprint, asked_holds), id as u32);
         self.frontier.push_back((id, state, enabled));
         id
     }
-
-    fn depth(&self, id: usize) -> usize {
-        self.nodes.get(id).map_or(0, |node| node.depth)
-    }
-
-    fn path(&self, to: usize) -> Vec<Event> {
-        path(&self.nodes, to)
-    }
-}
-
-/// The shortest way from the start to a state.
-pub(super) fn path(nodes: &[SearchNode], to: usize) -> Vec<Event> {
-    let mut path = Vec::new();
-    let mut at = to;
-    while let Some((from, event)) = nodes.get(at).and_then(|node| node.first) {
-        path.push(event);
-        at = from;
-    }
-    path.reverse();
-    path
 }

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use optimist_system::Event;
 
-use super::property_search::{Edge, SearchNode, path};
+use super::state_graph::{Edge, StateGraph, StateNode};
 use components::components;
 
 /// The verdict about all runs of a question.
@@ -42,50 +42,50 @@ pub struct NeverRests {
 }
 
 /// Judges all runs. `is_wished` says of a state whether a run may rest in it.
-pub(super) fn judge(nodes: &[SearchNode], is_wished: impl Fn(&SearchNode) -> bool) -> Settling {
+pub(super) fn judge(graph: &StateGraph, is_wished: impl Fn(&StateNode) -> bool) -> Settling {
     let mut never_rests: Option<(usize, Vec<usize>)> = None;
     let mut rests_wrong: Option<(usize, Vec<usize>)> = None;
-    for component in components(nodes) {
+    for component in components(graph) {
         let inside: HashSet<usize> = component.iter().copied().collect();
         let edges = || {
             component.iter().flat_map(|id| {
-                let edges = nodes[*id].edges.iter();
-                edges.filter(|edge| inside.contains(&edge.to))
+                let edges = graph.edges(*id).iter();
+                edges.filter(|edge| inside.contains(&edge.to()))
             })
         };
-        let ends = component.len() == 1 && nodes[component[0]].enabled.is_empty();
-        if !ends && (edges().next().is_none() || !is_fair(nodes, &component, &inside)) {
+        let ends = component.len() == 1 && graph.nodes()[component[0]].is_over;
+        if !ends && (edges().next().is_none() || !is_fair(graph, &component, &inside)) {
             continue;
         }
-        let entry = component.iter().copied().min_by_key(|id| nodes[*id].depth);
+        let entry = component.iter().copied().min_by_key(|id| graph.depth(*id));
         let entry = entry.unwrap_or_default();
         let writes = edges().any(|edge| edge.writes());
         let place = if writes {
             &mut never_rests
-        } else if component.iter().any(|id| !is_wished(&nodes[*id])) {
+        } else if component.iter().any(|id| !is_wished(&graph.nodes()[*id])) {
             &mut rests_wrong
         } else {
             continue;
         };
-        let depth = nodes[entry].depth;
+        let depth = graph.depth(entry);
         if place
             .as_ref()
-            .is_none_or(|(known, _)| depth < nodes[*known].depth)
+            .is_none_or(|(known, _)| depth < graph.depth(*known))
         {
             *place = Some((entry, component));
         }
     }
     if let Some((_, component)) = never_rests {
-        let (entry, repeated) = shortest_tour(nodes, &component, true);
+        let (entry, repeated) = shortest_tour(graph, &component, true);
         return Settling::NeverRests(NeverRests {
-            path: path(nodes, entry),
+            path: graph.path(entry),
             repeated,
         });
     }
     if let Some((_, component)) = rests_wrong {
-        let (entry, repeated) = shortest_tour(nodes, &component, false);
+        let (entry, repeated) = shortest_tour(graph, &component, false);
         return Settling::RestsWrong {
-            path: path(nodes, entry),
+            path: graph.path(entry),
             repeated,
         };
     }
@@ -94,8 +94,8 @@ pub(super) fn judge(nodes: &[SearchNode], is_wished: impl Fn(&SearchNode) -> boo
 
 /// Returns the steps that a run which stays in a component must take: for each process that has a
 /// step in every state of the component, a step of that process.
-fn threads_in_every_state(nodes: &[SearchNode], component: &[usize]) -> Vec<Event> {
-    let enabled = |id: usize| nodes[id].enabled.iter().map(|step| step.thread());
+fn threads_in_every_state(graph: &StateGraph, component: &[usize]) -> Vec<Event> {
+    let enabled = |id: usize| graph.enabled(id).map(Event::thread);
     let mut threads: Vec<Event> = Vec::new();
     for thread in enabled(component[0]) {
         let everywhere = component
@@ -108,12 +108,12 @@ fn threads_in_every_state(nodes: &[SearchNode], component: &[usize]) -> Vec<Even
     threads
 }
 
-fn is_fair(nodes: &[SearchNode], component: &[usize], inside: &HashSet<usize>) -> bool {
-    let mut threads = threads_in_every_state(nodes, component).into_iter();
+fn is_fair(graph: &StateGraph, component: &[usize], inside: &HashSet<usize>) -> bool {
+    let mut threads = threads_in_every_state(graph, component).into_iter();
     threads.all(|thread| {
         component.iter().any(|id| {
-            let mut edges = nodes[*id].edges.iter();
-            edges.any(|edge| inside.contains(&edge.to) && edge.event.thread() == thread)
+            let mut edges = graph.edges(*id).iter();
+            edges.any(|edge| inside.contains(&edge.to()) && edge.event.thread() == thread)
         })
     })
 }
@@ -123,29 +123,26 @@ const TOURS: usize = 64;
 
 /// A short tour through a component that a run can repeat for ever, with the state where it begins:
 /// the shortest of those that are found from its states, way there included.
-fn shortest_tour(nodes: &[SearchNode], component: &[usize], writes: bool) -> (usize, Vec<Event>) {
+fn shortest_tour(graph: &StateGraph, component: &[usize], writes: bool) -> (usize, Vec<Event>) {
     let mut starts = component.to_vec();
-    starts.sort_by_key(|id| nodes[*id].depth);
+    starts.sort_by_key(|id| graph.depth(*id));
     let first = starts[0];
     starts
         .into_iter()
         .take(TOURS)
-        .map(|start| (start, tour(nodes, component, start, writes)))
-        .min_by_key(|(start, tour)| nodes[*start].depth + tour.len())
+        .map(|start| (start, tour(graph, component, start, writes)))
+        .min_by_key(|(start, tour)| graph.depth(*start) + tour.len())
         .unwrap_or((first, Vec::new()))
 }
 
 /// A tour that begins and ends in a state: it goes to the next step that is still needed, until
 /// nothing is needed, and back.
-fn tour(nodes: &[SearchNode], component: &[usize], start: usize, writes: bool) -> Vec<Event> {
+fn tour(graph: &StateGraph, component: &[usize], start: usize, writes: bool) -> Vec<Event> {
     let inside: HashSet<usize> = component.iter().copied().collect();
-    let enabled = |id: usize, thread: Event| {
-        let mut steps = nodes[id].enabled.iter();
-        steps.any(|step| step.thread() == thread)
-    };
+    let enabled = |id: usize, thread: Event| graph.enabled(id).any(|step| step.thread() == thread);
     // Every process that could always go on during the tour must have a step in it.
     let mut pending: Vec<Event> = Vec::new();
-    for step in component.iter().flat_map(|id| &nodes[*id].enabled) {
+    for step in component.iter().flat_map(|id| graph.enabled(*id)) {
         if !pending.contains(&step.thread()) {
             pending.push(step.thread());
         }
@@ -161,21 +158,21 @@ fn tour(nodes: &[SearchNode], component: &[usize], start: usize, writes: bool) -
             (writes && edge.writes())
                 || (!writes
                     && (pending.contains(&edge.event.thread())
-                        || pending.iter().any(|thread| !enabled(edge.to, *thread))))
+                        || pending.iter().any(|thread| !enabled(edge.to(), *thread))))
         };
-        let Some(way) = way(nodes, &inside, at, &wanted) else {
+        let Some(way) = way(graph, &inside, at, &wanted) else {
             break;
         };
         for edge in way {
             writes &= !edge.writes();
             pending.retain(|thread| *thread != edge.event.thread());
-            see(edge.to, &mut pending);
-            at = edge.to;
+            see(edge.to(), &mut pending);
+            at = edge.to();
             tour.push(edge.event);
         }
     }
     if at != start {
-        let back = way(nodes, &inside, at, &|edge| edge.to == start);
+        let back = way(graph, &inside, at, &|edge| edge.to() == start);
         tour.extend(back.into_iter().flatten().map(|edge| edge.event));
     }
     tour
@@ -183,7 +180,7 @@ fn tour(nodes: &[SearchNode], component: &[usize], start: usize, writes: bool) -
 
 /// The shortest way inside a component that ends with a wanted step.
 fn way(
-    nodes: &[SearchNode],
+    graph: &StateGraph,
     inside: &HashSet<usize>,
     from: usize,
     wanted: &dyn Fn(&Edge) -> bool,
@@ -191,10 +188,10 @@ fn way(
     let mut came: HashMap<usize, (usize, Edge)> = HashMap::new();
     let mut queue = VecDeque::from([from]);
     while let Some(at) = queue.pop_front() {
-        for edge in nodes[at]
-            .edges
+        for edge in graph
+            .edges(at)
             .iter()
-            .filter(|edge| inside.contains(&edge.to))
+            .filter(|edge| inside.contains(&edge.to()))
         {
             if wanted(edge) {
                 let mut way = vec![*edge];
@@ -207,9 +204,9 @@ fn way(
                 way.reverse();
                 return Some(way);
             }
-            if edge.to != from && !came.contains_key(&edge.to) {
-                came.insert(edge.to, (at, *edge));
-                queue.push_back(edge.to);
+            if edge.to() != from && !came.contains_key(&edge.to()) {
+                came.insert(edge.to(), (at, *edge));
+                queue.push_back(edge.to());
             }
         }
     }

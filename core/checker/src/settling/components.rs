@@ -1,19 +1,19 @@
 //! Strongly connected components (Tarjan's algorithm, without recursion).
 
-use crate::property_search::SearchNode;
+use crate::state_graph::StateGraph;
 
 /// The strongly connected components of the states. Each comes after all others to which its states lead.
-pub(crate) fn components(nodes: &[SearchNode]) -> Vec<Vec<usize>> {
+pub(crate) fn components(graph: &StateGraph) -> Vec<Vec<usize>> {
     let mut walk = Walk {
-        nodes,
-        index: vec![None; nodes.len()],
-        low: vec![0; nodes.len()],
-        on_stack: vec![false; nodes.len()],
+        graph,
+        index: vec![None; graph.len()],
+        low: vec![0; graph.len()],
+        on_stack: vec![false; graph.len()],
         stack: Vec::new(),
         next: 0,
         found: Vec::new(),
     };
-    for node in 0..nodes.len() {
+    for node in 0..graph.len() {
         if walk.index[node].is_none() {
             walk.from(node);
         }
@@ -22,7 +22,7 @@ pub(crate) fn components(nodes: &[SearchNode]) -> Vec<Vec<usize>> {
 }
 
 struct Walk<'a> {
-    nodes: &'a [SearchNode],
+    graph: &'a StateGraph,
     index: Vec<Option<usize>>,
     low: Vec<usize>,
     on_stack: Vec<bool>,
@@ -44,7 +44,7 @@ impl Walk<'_> {
         self.enter(root);
         let mut calls = vec![(root, 0)];
         while let Some((node, edge)) = calls.pop() {
-            let Some(to) = self.nodes[node].edges.get(edge).map(|edge| edge.to) else {
+            let Some(to) = self.graph.edges(node).get(edge).map(|edge| edge.to()) else {
                 if self.index[node] == Some(self.low[node]) {
                     self.close(node);
                 }
