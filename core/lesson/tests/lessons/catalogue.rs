@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use optimist_client::OnConflict;
 use optimist_lesson::{Lesson, ScriptAction, ScriptActionKind, Task, Walkthrough, check_lesson};
-use optimist_simulation::{Action, Operation};
+use optimist_simulation::{Action, ActorId, Operation};
 
 use crate::files::{catalogue, folder, lesson, read};
 use crate::lessons;
@@ -22,6 +22,16 @@ fn every_claim_prediction_goal_and_challenge_is_true_when_it_runs() {
         );
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+#[test]
+fn an_actor_has_a_name_that_a_sentence_in_the_third_person_can_use() {
+    for (file, lesson) in lessons() {
+        let world = lesson.world().unwrap();
+        for id in ActorId::ALL {
+            assert_ne!(&*world.actor(id).name, "You", "{file}: You still holds 101");
+        }
+    }
 }
 
 #[test]
