@@ -12,6 +12,9 @@ use super::AUDIT_GROUP;
 /// The places of one line at which an event may begin.
 const MAX_PLACES: usize = 8;
 
+/// The API group is within so many bytes of an event: the name of its members, and the annotations.
+const HEAD: usize = 4096;
+
 /// The fields that every event of an audit log has (`k8s.io/apiserver/pkg/apis/audit/v1/types.go Event`, v1.36).
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -101,9 +104,9 @@ fn events(line: &str) -> Vec<Cow<'_, str>> {
     let mut found = Vec::new();
     let (mut at, mut places) = (0, 0);
     while let Some(place) = line[at..].find('{').map(|place| at + place) {
-        let (event, end) = event_in_string(line, place)
-            .or_else(|| event(line, place))
-            .unwrap_or((Cow::Borrowed(""), place + 1));
+        let found_here = names_group(line, place)
+            .then(|| event_in_string(line, place).or_else(|| event(line, place)));
+        let (event, end) = found_here.flatten().unwrap_or(("".into(), place + 1));
         if event.is_empty() {
             places += 1;
         } else {
@@ -116,6 +119,12 @@ fn events(line: &str) -> Vec<Cow<'_, str>> {
         at = end;
     }
     found
+}
+
+/// Returns whether the API group of audit logs is soon behind a place. Most of a long line need not be read as JSON.
+fn names_group(line: &str, at: usize) -> bool {
+    let end = (at + HEAD..line.len()).find(|end| line.is_char_boundary(*end));
+    line[at..end.unwrap_or(line.len())].contains(AUDIT_GROUP)
 }
 
 /// The event that begins here, and the place where it ends.
