@@ -29,7 +29,9 @@ fn an_actor_has_a_name_that_a_sentence_in_the_third_person_can_use() {
     for (file, lesson) in lessons() {
         let world = lesson.world().unwrap();
         for id in ActorId::ALL {
-            assert_ne!(&*world.actor(id).name, "You", "{file}: You still holds 101");
+            let name = &*world.actor(id).name;
+            // You still holds 101. Terminal overwrote A colleague's replicas.
+            assert!(name != "You" && !name.starts_with("A "), "{file}: {name}");
         }
     }
 }
