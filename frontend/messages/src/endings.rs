@@ -46,10 +46,14 @@ pub fn ending_outcome(outcome: EndingOutcome) -> String {
 pub(crate) fn kept_title(edits: &[Arc<Edit>]) -> String {
     let named: Vec<String> = edits.iter().take(NAMED).map(|kept| brief(kept)).collect();
     let named = named.join(", ");
-    en::kept_both_title(&match edits.len().saturating_sub(NAMED) {
+    let named = match edits.len().saturating_sub(NAMED) {
         0 => named,
         more => en::kept_more(&named, &more),
-    })
+    };
+    match edits.len() {
+        0..=2 => en::kept_both_title(&named),
+        count => en::kept_edits_title(&count, &named),
+    }
 }
 
 /// An edit as the value that it set: `replicas 5`.
@@ -84,6 +88,8 @@ mod tests {
             kept_title(&[hold]),
             "Both edits kept: finalizers example.com/hold."
         );
+        let three = kept_title(&[same.clone(), same.clone(), same.clone()]);
         assert_eq!(kept_title(&[same]), "Both edits kept: hold hold.");
+        assert_eq!(three, "3 edits kept: hold hold, hold hold, hold hold.");
     }
 }

@@ -104,6 +104,7 @@ crate::catalogue::messages! {
     outcome_left_out() "edit left out";
     outcome_both_kept() "both kept";
     outcome_stored() "stored";
+    kept_edits_title(count, edits) "{count} edits kept: {edits}.";
     kept_both_title(edits) "Both edits kept: {edits}.";
     kept_more(edits, count) "{edits} and {count} more";
     kept_value(field, value) "{field} {value}";

@@ -409,6 +409,10 @@ pub const EDITS: &[(&str, Condition)] = &[
     ("left_out_defaults", |_, at| {
         Some(at.accepted() && !is_apply(at.exchange()?))
     }),
+    ("kept_edits_title", |said, at| {
+        let lost = at.judge().gone().iter().any(|gone| !gone.shown);
+        Some(at.accepted() && !lost && said.number("count")? > 2)
+    }),
     ("kept_both_title", |_, at| {
         let lost = at.judge().gone().iter().any(|gone| !gone.shown);
         Some(at.accepted() && !lost)
