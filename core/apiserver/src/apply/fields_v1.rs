@@ -7,7 +7,7 @@ use crate::json::{self, Node};
 use crate::object::JsonMap;
 
 /// The name of the field itself among the names of what is below it.
-const ITSELF: &str = ".";
+pub(super) const ITSELF: &str = ".";
 
 /// Writes a set.
 pub fn to_fields_v1(set: &Set) -> Value {
@@ -18,35 +18,42 @@ pub fn to_fields_v1(set: &Set) -> Value {
 
 /// Writes a set over another one, and keeps what is the same: a write mostly changes few of a manager's fields.
 pub(super) fn write_over(set: &Set, fields: &mut Value) {
-    fn over(set: &Set, is_member: bool, fields: &mut Value) {
-        let before = match fields {
-            Value::Object(map) => map,
-            other => {
-                *other = Value::Object(Map::new());
-                return over(set, is_member, other);
-            }
-        };
-        if has_names(set, is_member, before) {
-            let below = before.iter_mut().filter(|(name, _)| *name != ITSELF);
-            for (node, (_, below)) in set.nodes().iter().zip(below) {
-                over(&node.children, node.member, below);
-            }
-            return;
+    write_member(set, false, fields);
+}
+
+/// Writes what is below a field over what was written there, and whether the field itself is a member.
+pub(super) fn write_member(set: &Set, is_member: bool, fields: &mut Value) {
+    let before = match fields {
+        Value::Object(map) => map,
+        other => {
+            *other = Value::Object(Map::new());
+            return write_member(set, is_member, other);
         }
-        let mut before = std::mem::take(before);
-        let mut map = Map::new();
-        for node in set.nodes() {
-            let name = write_element(&node.element);
-            let mut below = before.remove(&name).unwrap_or_default();
-            over(&node.children, node.member, &mut below);
-            map.insert(name, below);
+    };
+    if has_names(set, is_member, before) {
+        let below = before.iter_mut().filter(|(name, _)| *name != ITSELF);
+        for (node, (_, below)) in set.nodes().iter().zip(below) {
+            write_member(&node.children, node.member, below);
         }
-        if is_member && !set.is_empty() {
-            map.insert(ITSELF.to_owned(), Value::Object(Map::new()));
-        }
-        *fields = Value::Object(map);
+        return;
     }
-    over(set, false, fields);
+    let mut before = std::mem::take(before);
+    let mut map = Map::new();
+    for node in set.nodes() {
+        let name = write_element(&node.element);
+        let mut below = before.remove(&name).unwrap_or_default();
+        write_member(&node.children, node.member, &mut below);
+        map.insert(name, below);
+    }
+    if is_member && !set.is_empty() {
+        map.insert(ITSELF.to_owned(), Value::Object(Map::new()));
+    }
+    *fields = Value::Object(map);
+}
+
+/// The name of the field that a path element is, as it is written.
+pub(super) fn name_of(element: &str) -> Option<&str> {
+    element.strip_prefix("f:")
 }
 
 /// Returns whether a written map has the names of these elements, and of the field itself if it is a member,
@@ -61,7 +68,7 @@ fn has_names(set: &Set, is_member: bool, map: &JsonMap) -> bool {
             .iter()
             .zip(names)
             .all(|(node, name)| match &node.element {
-                PathElement::Field(field) => name.strip_prefix("f:") == Some(field),
+                PathElement::Field(field) => name_of(name) == Some(field),
                 other => *name == write_element(other),
             })
 }
@@ -71,9 +78,14 @@ fn has_names(set: &Set, is_member: bool, map: &JsonMap) -> bool {
 pub fn from_fields_v1(fields: &Value) -> Option<Set> {
     match fields {
         Value::Null => Some(Set::default()),
-        Value::Object(map) => read(map).map(|(set, _)| set),
+        Value::Object(map) => read_map(map),
         _ => None,
     }
+}
+
+/// Reads a set like [`from_fields_v1`].
+pub(super) fn read_map(map: &JsonMap) -> Option<Set> {
+    read(map).map(|(set, _)| set)
 }
 
 /// The children, and whether the field itself is a member.
@@ -153,7 +165,7 @@ pub fn element_order(name: &str) -> impl Ord {
     (element, name.to_owned())
 }
 
-fn write_element(element: &PathElement) -> String {
+pub(super) fn write_element(element: &PathElement) -> String {
     match element {
         PathElement::Field(name) => ["f:", name].concat(),
         PathElement::Value(value) => format!("v:{value}"),

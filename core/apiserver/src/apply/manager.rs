@@ -6,13 +6,14 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::managers::{Managers, Owned};
+use super::stored_set::StoredSet;
 use super::typed::{compare, field_set, validate};
 use super::updater::{Conflict, FieldManagerError, Merged, Updater, workflow};
 use super::versions::{VersionConverter, Versions, listed};
 use super::{LAST_APPLIED, ManagedFieldsOperation, Manager, Path, Set, changed_parts};
 use crate::environment::Timestamp;
 use crate::go;
-use crate::object::{GroupVersion, Metadata, text, without_managers};
+use crate::object::{GroupVersion, JsonMap, Metadata, text, without_managers};
 use crate::schema::{Scalar, Struct};
 
 /// The maximum number of separate entries of updaters (`DefaultMaxUpdateManagers`).
@@ -69,8 +70,7 @@ impl FieldManager<'_> {
     /// the stored object, or the kind's zero value on creation.
     pub fn update(&self, live: &Value, new: &mut Value, manager: &str) {
         let requested = new.metadata_mut().remove("managedFields");
-        let stored = live.metadata().and_then(|meta| meta.get("managedFields"));
-        let mut managers = self.starting_point(stored, requested.as_ref());
+        let (mut managers, before) = self.starting_point(live, requested);
         // If an object does not fit its type, no manager can own its fields
         // (`UpdateNoErrors`).
         if self.may_mistype && !validate(new, self.root, true).is_empty() {
@@ -85,31 +85,39 @@ impl FieldManager<'_> {
         {
             return;
         }
-        let before = requested.or_else(|| stored.cloned());
-        write(new, &managers, before);
+        write(new, managers, before);
     }
 
     /// A write to the main resource may edit the ownership, if the result is valid. A write to a
-    /// subresource does not change it.
-    fn starting_point(&self, stored: Option<&Value>, requested: Option<&Value>) -> Managers {
+    /// subresource does not change it. Returns also the entries that the managers are from.
+    fn starting_point(
+        &self,
+        live: &Value,
+        requested: Option<Value>,
+    ) -> (Managers<StoredSet<'static>>, Vec<Value>) {
         if self.subresource.is_empty() {
-            if is_reset(requested) {
-                return Managers::default();
+            if is_reset(requested.as_ref()) {
+                return Default::default();
             }
-            if let Ok(managers) = Managers::decode(requested)
+            if let Some(Value::Array(mut entries)) = requested
+                && let Ok(managers) = Managers::taken(&mut entries)
                 && !managers.is_empty()
             {
-                return managers;
+                return (managers, entries);
             }
         }
-        Managers::decode(stored).unwrap_or_default()
+        let mut entries = entries(live).to_vec();
+        match Managers::taken(&mut entries) {
+            Ok(managers) => (managers, entries),
+            Err(_) => Default::default(),
+        }
     }
 
     fn track_update(
         &self,
         live: &Value,
         new: &Value,
-        managers: &mut Managers,
+        managers: &mut Managers<StoredSet<'_>>,
         manager: &str,
     ) -> Result<(), FieldManagerError> {
         let api_version = self.group_version.to_string();
@@ -126,7 +134,9 @@ impl FieldManager<'_> {
         strip(managers, &itself);
         if let Some(mut taken) = managers.remove(&itself) {
             if let Some(before) = managers.get_mut(&writer) {
-                taken.set.absorb(std::mem::take(&mut before.set));
+                let mut set = std::mem::replace(&mut before.set, Set::default().into());
+                set.absorb(taken.set.into());
+                taken.set = set;
             }
             managers.insert(Owned {
                 manager: writer,
@@ -151,15 +161,15 @@ impl FieldManager<'_> {
         force: bool,
     ) -> Result<Applied, FieldManagerError> {
         self.check_kind(config)?;
-        let mut managers = self.managers_before_apply(live)?;
-        self.check_configuration(config)?;
-        self.check_live(live)?;
         let applier = workflow(
             manager,
             ManagedFieldsOperation::Apply,
             &self.group_version.to_string(),
             self.subresource,
         );
+        let mut managers = self.managers_before_apply(live, &applier)?;
+        self.check_configuration(config)?;
+        self.check_live(live)?;
         let merged = self.merge(live, config, &mut managers, &applier, force)?;
         strip(&mut managers, &applier);
         let given_up = self.given_up(live, &merged);
@@ -179,8 +189,7 @@ impl FieldManager<'_> {
         if manager == KUBECTL {
             renew_last_applied(&mut object, config);
         }
-        let before = live.metadata().and_then(|meta| meta.get("managedFields"));
-        write(&mut object, &managers, before.cloned());
+        write(&mut object, managers, heads(entries(live), &applier));
         Ok(Applied {
             object,
             changed,
@@ -215,9 +224,12 @@ impl FieldManager<'_> {
 
     /// The managers of the live object. If there are none, a manager that stands for all earlier
     /// writes owns every field.
-    fn managers_before_apply(&self, live: &Value) -> Result<Managers, FieldManagerError> {
-        let stored = live.metadata().and_then(|meta| meta.get("managedFields"));
-        let mut managers = Managers::decode(stored).map_err(|error| {
+    fn managers_before_apply<'v>(
+        &self,
+        live: &'v Value,
+        applier: &Manager,
+    ) -> Result<Managers<StoredSet<'v>>, FieldManagerError> {
+        let mut managers = Managers::borrowed(entries(live), applier).map_err(|error| {
             FieldManagerError::Failed(format!("failed to decode managed fields: {error}"))
         })?;
         if managers.is_empty() {
@@ -280,7 +292,7 @@ impl FieldManager<'_> {
         &self,
         live: &Value,
         config: &Value,
-        managers: &mut Managers,
+        managers: &mut Managers<StoredSet<'_>>,
         applier: &Manager,
         force: bool,
     ) -> Result<Merged, FieldManagerError> {
@@ -417,7 +429,7 @@ pub(crate) fn unread_managers(config: &Value) -> Option<&Value> {
     (!entries.iter().all(is_entry)).then_some(managed)
 }
 
-fn strip(managers: &mut Managers, manager: &Manager) {
+fn strip(managers: &mut Managers<StoredSet<'_>>, manager: &Manager) {
     managers.retain(|owned| {
         if owned.manager == *manager {
             owned.set.subtract(&NEVER_OWNED);
@@ -426,8 +438,27 @@ fn strip(managers: &mut Managers, manager: &Manager) {
     });
 }
 
+/// The entries of `managedFields`.
+fn entries(object: &Value) -> &[Value] {
+    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
+    managed.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Entries without their fields, but for an applier's, whose fields have been read.
+fn heads(entries: &[Value], applier: &Manager) -> Vec<Value> {
+    let head = |entry: &Value| {
+        let is_its = text(entry, "manager") == applier.name && text(entry, "operation") == "Apply";
+        let members = entry.as_object().into_iter().flatten();
+        let members = members.filter(|(name, _)| is_its || *name != "fieldsV1");
+        let mut head = JsonMap::new();
+        members.for_each(|(name, value)| drop(head.insert(name.clone(), value.clone())));
+        Value::Object(head)
+    };
+    entries.iter().map(head).collect()
+}
+
 /// Sets the managers of an object; `before` is the list that it had.
-fn write(object: &mut Value, managers: &Managers, before: Option<Value>) {
+fn write(object: &mut Value, managers: Managers<StoredSet<'_>>, before: Vec<Value>) {
     let list = managers.encode_over(before);
     object.set_meta("managedFields", list.unwrap_or(Value::Null));
 }

@@ -4,10 +4,11 @@
 use serde_json::{Value, json};
 
 use super::fields_v1::write_over;
-use super::{Set, from_fields_v1};
+use super::stored_set::StoredSet;
+use super::{Set, from_fields_v1, to_fields_v1};
 use crate::environment::Timestamp;
 use crate::go;
-use crate::object::{Metadata, text};
+use crate::object::{JsonMap, Metadata, text};
 
 /// The operation by which a manager owns its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,21 +96,28 @@ impl std::fmt::Display for Manager {
 
 /// The fields that one manager owns.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Owned {
+pub struct Owned<S = Set> {
     /// The manager.
     pub manager: Manager,
     /// The version in which the fields are named.
     pub api_version: String,
     /// The fields.
-    pub set: Set,
+    pub set: S,
     /// The time of its last change; `None` if the entry never changed anything.
     pub time: Option<Timestamp>,
 }
 
 /// All managers of an object.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Managers {
-    entries: Vec<Owned>,
+#[derive(Clone, Debug, PartialEq)]
+pub struct Managers<S = Set> {
+    entries: Vec<Owned<S>>,
+}
+
+impl<S> Default for Managers<S> {
+    fn default() -> Self {
+        let entries = Vec::new();
+        Self { entries }
+    }
 }
 
 impl Managers {
@@ -127,36 +135,11 @@ impl Managers {
         let mut managers = Self::default();
         let entries = list.and_then(Value::as_array);
         for (i, entry) in entries.into_iter().flatten().enumerate() {
-            let operation = match text(entry, "operation") {
-                "Apply" => ManagedFieldsOperation::Apply,
-                "Update" => ManagedFieldsOperation::Update,
-                _ => return Err("operation must be `Apply` or `Update`".to_owned()),
-            };
-            let api_version = text(entry, "apiVersion");
-            if api_version.is_empty() {
-                return Err("apiVersion must not be empty".to_owned());
-            }
-            match text(entry, "fieldsType") {
-                "FieldsV1" => {}
-                "" => return Err(format!("missing fieldsType in managed fields entry {i}")),
-                other => {
-                    let other = go::quote(other);
-                    return Err(format!(
-                        "invalid fieldsType {other} in managed fields entry {i}"
-                    ));
-                }
-            }
-            let set = from_fields_v1(entry.get("fieldsV1").unwrap_or(&Value::Null))
-                .ok_or_else(|| format!("error decoding set in managed fields entry {i}"))?;
+            let (manager, api_version) = read_manager(i, entry)?;
             managers.insert(Owned {
-                manager: Manager::new(
-                    text(entry, "manager"),
-                    operation,
-                    api_version,
-                    text(entry, "subresource"),
-                ),
-                api_version: api_version.to_owned(),
-                set,
+                manager,
+                api_version,
+                set: read_set(i, entry)?,
                 time: Timestamp::parse(text(entry, "time")),
             });
         }
@@ -165,47 +148,106 @@ impl Managers {
 
     /// Writes `metadata.managedFields`; `None` if no field has an owner.
     pub fn encode(&self) -> Option<Value> {
-        self.encode_over(None)
+        let entries = self.entries.iter().cloned();
+        let entries = entries.map(|owned| Owned {
+            manager: owned.manager,
+            api_version: owned.api_version,
+            set: owned.set.into(),
+            time: owned.time,
+        });
+        let managers = Managers {
+            entries: entries.collect(),
+        };
+        managers.encode_over(Vec::new())
+    }
+}
+
+impl<'a> Managers<StoredSet<'a>> {
+    /// Reads like [`Managers::decode`], but leaves the fields of every manager as they are written. Only those of
+    /// one manager are read.
+    ///
+    /// # Errors
+    /// Works as [`Managers::decode`].
+    pub(super) fn borrowed(list: &'a [Value], read: &Manager) -> Result<Self, String> {
+        let mut managers = Self::default();
+        for (i, entry) in list.iter().enumerate() {
+            let head = read_manager(i, entry)?;
+            let fields = entry.get("fieldsV1").filter(|_| head.0 != *read);
+            managers.insert_stored(i, entry, head, fields.and_then(StoredSet::borrowed))?;
+        }
+        Ok(managers)
     }
 
-    /// Encodes like [`encode`](Self::encode), given the list before. Most managers own almost the same
-    /// fields as then: those are taken from that list.
-    pub(super) fn encode_over(&self, before: Option<Value>) -> Option<Value> {
+    /// Reads like [`Managers::decode`], but takes the fields of every manager out of the list as they are written.
+    ///
+    /// # Errors
+    /// Works as [`Managers::decode`].
+    pub(super) fn taken(list: &mut [Value]) -> Result<Self, String> {
+        let mut managers = Self::default();
+        for (i, entry) in list.iter_mut().enumerate() {
+            let head = read_manager(i, entry)?;
+            let stored = entry.get_mut("fieldsV1").and_then(StoredSet::taken);
+            managers.insert_stored(i, entry, head, stored)?;
+        }
+        Ok(managers)
+    }
+
+    fn insert_stored(
+        &mut self,
+        i: usize,
+        entry: &Value,
+        (manager, api_version): (Manager, String),
+        stored: Option<StoredSet<'a>>,
+    ) -> Result<(), String> {
+        let set = match stored {
+            Some(set) => set,
+            None => read_set(i, entry)?.into(),
+        };
+        self.insert(Owned {
+            manager,
+            api_version,
+            set,
+            time: Timestamp::parse(text(entry, "time")),
+        });
+        Ok(())
+    }
+
+    /// Writes `metadata.managedFields`, given the list before. Most managers own almost the same fields as then:
+    /// their entries are taken from that list.
+    pub(super) fn encode_over(mut self, mut before: Vec<Value>) -> Option<Value> {
         if self.entries.is_empty() {
             return None;
         }
-        let mut entries: Vec<&Owned> = self.entries.iter().collect();
-        entries.sort_by_key(|owned| {
-            (
-                owned.manager.operation,
-                owned.time.map_or(0, |time| time.seconds),
-                &owned.manager.name,
-                &owned.api_version,
-                &owned.manager.subresource,
-            )
-        });
-        let mut before = match before {
-            Some(Value::Array(entries)) => entries,
-            _ => Vec::new(),
+        let order = |owned: &Owned<StoredSet<'_>>, other: &Owned<StoredSet<'_>>| {
+            let [one, other] = [owned, other].map(|owned| {
+                (
+                    owned.manager.operation,
+                    owned.time.map_or(0, |time| time.seconds),
+                    &owned.manager.name,
+                    &owned.api_version,
+                    &owned.manager.subresource,
+                )
+            });
+            one.cmp(&other)
         };
-        let entries = entries.into_iter();
-        let entries = entries.map(|owned| {
+        self.entries.sort_by(order);
+        let entries = self.entries.into_iter().map(|owned| {
             let is_its = |entry: &&mut Value| {
                 text(entry, "manager") == owned.manager.name
                     && text(entry, "operation") == owned.manager.operation.name()
                     && text(entry, "subresource") == owned.manager.subresource
             };
             let its = before.iter_mut().find(is_its);
-            let its = its.and_then(|entry| entry.get_mut("fieldsV1"));
-            let mut fields = its.map(Value::take).unwrap_or_default();
-            write_over(&owned.set, &mut fields);
-            encode_entry(owned, fields)
+            let entry = its.map(Value::take).unwrap_or_default();
+            encode_entry(owned, entry)
         });
         Some(entries.collect())
     }
+}
 
+impl<S> Managers<S> {
     /// Everyone, in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = &Owned> {
+    pub fn iter(&self) -> impl Iterator<Item = &Owned<S>> {
         self.entries.iter()
     }
 
@@ -215,18 +257,18 @@ impl Managers {
     }
 
     /// Returns the fields that a manager owns.
-    pub fn get(&self, manager: &Manager) -> Option<&Owned> {
+    pub fn get(&self, manager: &Manager) -> Option<&Owned<S>> {
         self.entries.iter().find(|owned| owned.manager == *manager)
     }
 
     /// Returns the fields that a manager owns, to be changed.
-    pub fn get_mut(&mut self, manager: &Manager) -> Option<&mut Owned> {
+    pub fn get_mut(&mut self, manager: &Manager) -> Option<&mut Owned<S>> {
         let mut entries = self.entries.iter_mut();
         entries.find(|owned| owned.manager == *manager)
     }
 
     /// Sets the fields that a manager owns.
-    pub fn insert(&mut self, owned: Owned) {
+    pub fn insert(&mut self, owned: Owned<S>) {
         let known = self
             .entries
             .iter_mut()
@@ -238,7 +280,7 @@ impl Managers {
     }
 
     /// Forgets a manager.
-    pub fn remove(&mut self, manager: &Manager) -> Option<Owned> {
+    pub fn remove(&mut self, manager: &Manager) -> Option<Owned<S>> {
         let i = self
             .entries
             .iter()
@@ -247,15 +289,19 @@ impl Managers {
     }
 
     /// Keeps the managers for which `keep` returns `true`; it may change their fields.
-    pub fn retain(&mut self, keep: impl FnMut(&mut Owned) -> bool) {
+    pub fn retain(&mut self, keep: impl FnMut(&mut Owned<S>) -> bool) {
         self.entries.retain_mut(keep);
     }
 
     /// Merges the oldest updaters of a version until at most `most` remain
     /// (`capmanagers.go`). Appliers are not counted.
-    pub fn cap_updaters(&mut self, most: usize) {
-        let is_updater = |owned: &&Owned| owned.manager.operation == ManagedFieldsOperation::Update;
-        let updaters = self.entries.iter().filter(is_updater);
+    pub fn cap_updaters(&mut self, most: usize)
+    where
+        S: Clone + Into<Set> + From<Set>,
+    {
+        let update = ManagedFieldsOperation::Update;
+        let entries = self.entries.iter();
+        let updaters = entries.filter(|owned| owned.manager.operation == update);
         if updaters.clone().count() <= most {
             return;
         }
@@ -276,20 +322,13 @@ impl Managers {
             let Some(owned) = self.get(&manager).cloned() else {
                 continue;
             };
-            let first = firsts
-                .iter()
-                .find(|(version, _)| *version == owned.api_version)
-                .map(|(_, first)| first.clone());
-            let Some(first) = first else {
+            let mut known = firsts.iter();
+            let known = known.find(|(version, _)| *version == owned.api_version);
+            let Some((_, first)) = known.cloned() else {
                 firsts.push((owned.api_version, manager));
                 continue;
             };
-            let bucket = Manager::new(
-                "ancient-changes",
-                ManagedFieldsOperation::Update,
-                &owned.api_version,
-                "",
-            );
+            let bucket = Manager::new("ancient-changes", update, &owned.api_version, "");
             if self.get(&bucket).is_none()
                 && let Some(first) = self.remove(&first)
             {
@@ -298,37 +337,112 @@ impl Managers {
                     ..first
                 });
             }
-            let ancient = self.get(&bucket).map(|entry| &entry.set);
-            let set = ancient.map_or_else(|| owned.set.clone(), |set| owned.set.union(set));
+            let mut set: Set = owned.set.into();
+            if let Some(ancient) = self.get(&bucket) {
+                set.absorb(ancient.set.clone().into());
+            }
             self.remove(&manager);
             self.insert(Owned {
                 manager: bucket,
-                set,
-                ..owned
+                set: set.into(),
+                api_version: owned.api_version,
+                time: owned.time,
             });
             count -= 1;
         }
     }
 }
 
-fn encode_entry(owned: &Owned, fields: Value) -> Value {
-    let manager = &owned.manager;
-    let mut entry = json!({
-        "operation": manager.operation.name(),
-        "apiVersion": owned.api_version,
-        "fieldsType": "FieldsV1",
-    });
-    entry["fieldsV1"] = fields;
-    if !manager.name.is_empty() {
-        entry["manager"] = manager.name.as_str().into();
+/// The manager of an entry, and the version of its fields.
+fn read_manager(i: usize, entry: &Value) -> Result<(Manager, String), String> {
+    let operation = match text(entry, "operation") {
+        "Apply" => ManagedFieldsOperation::Apply,
+        "Update" => ManagedFieldsOperation::Update,
+        _ => return Err("operation must be `Apply` or `Update`".to_owned()),
+    };
+    let api_version = text(entry, "apiVersion");
+    if api_version.is_empty() {
+        return Err("apiVersion must not be empty".to_owned());
     }
-    if let Some(time) = owned.time {
-        entry["time"] = time.to_string().into();
+    match text(entry, "fieldsType") {
+        "FieldsV1" => {}
+        "" => return Err(format!("missing fieldsType in managed fields entry {i}")),
+        other => {
+            let other = go::quote(other);
+            return Err(format!(
+                "invalid fieldsType {other} in managed fields entry {i}"
+            ));
+        }
     }
-    if !manager.subresource.is_empty() {
-        entry["subresource"] = manager.subresource.as_str().into();
+    let (name, subresource) = (text(entry, "manager"), text(entry, "subresource"));
+    let manager = Manager::new(name, operation, api_version, subresource);
+    Ok((manager, api_version.to_owned()))
+}
+
+fn read_set(i: usize, entry: &Value) -> Result<Set, String> {
+    from_fields_v1(entry.get("fieldsV1").unwrap_or(&Value::Null))
+        .ok_or_else(|| format!("error decoding set in managed fields entry {i}"))
+}
+
+/// The members of an entry.
+const MEMBERS: [&str; 7] = [
+    "manager",
+    "operation",
+    "apiVersion",
+    "time",
+    "fieldsType",
+    "fieldsV1",
+    "subresource",
+];
+
+/// Writes an entry over the one that was there.
+fn encode_entry(owned: Owned<StoredSet<'_>>, before: Value) -> Value {
+    let mut entry = match before {
+        Value::Object(entry) => entry,
+        _ => JsonMap::new(),
+    };
+    set_text(&mut entry, "operation", owned.manager.operation.name());
+    set_text(&mut entry, "apiVersion", &owned.api_version);
+    set_text(&mut entry, "fieldsType", "FieldsV1");
+    set_text(&mut entry, "manager", &owned.manager.name);
+    set_text(&mut entry, "subresource", &owned.manager.subresource);
+    let is_written = |time: &str| {
+        // A fraction is left out, and a leap second is written as the one before it.
+        let is_plain = time.len() == "2025-01-01T00:00:00Z".len() && !time.ends_with(":60Z");
+        is_plain && Timestamp::parse(time) == owned.time
+    };
+    if !entry
+        .get("time")
+        .and_then(Value::as_str)
+        .is_some_and(is_written)
+    {
+        let time = owned.time.map(|time| time.to_string());
+        set_text(&mut entry, "time", &time.unwrap_or_default());
     }
-    entry
+    match (owned.set, entry.get_mut("fieldsV1")) {
+        (StoredSet::Written(map), Some(fields)) => *fields = Value::Object(map.into_owned()),
+        (StoredSet::Read(set), Some(fields)) => write_over(&set, fields),
+        (set, None) => {
+            let fields = match set {
+                StoredSet::Written(map) => Value::Object(map.into_owned()),
+                StoredSet::Read(set) => to_fields_v1(&set),
+            };
+            entry.insert("fieldsV1".to_owned(), fields);
+        }
+    }
+    if entry.keys().any(|name| !MEMBERS.contains(&name.as_str())) {
+        entry.retain(|name, _| MEMBERS.contains(&name.as_str()));
+    }
+    Value::Object(entry)
+}
+
+/// Sets a text of an entry. An empty one is left out.
+fn set_text(entry: &mut JsonMap, name: &str, text: &str) {
+    if text.is_empty() {
+        entry.remove(name);
+    } else if entry.get(name).and_then(Value::as_str) != Some(text) {
+        entry.insert(name.to_owned(), text.into());
+    }
 }
 
 #[cfg(test)]
@@ -389,6 +503,39 @@ mod tests {
         let managers = Managers::decode(Some(&list)).unwrap();
         assert_eq!(managers.encode(), Some(sorted));
         assert_eq!(Managers::default().encode(), None);
+    }
+
+    #[test]
+    fn entries_are_written_over_those_that_were_there_as_if_nothing_had_been() {
+        let fields = json!({"f:a": {".": {}, "f:b": {}}, "f:l": {"k:{\"n\":\"1\"}": {}}});
+        let good = entry("a", "Update", fields);
+        let with = |field: &str, value: Value| {
+            let mut entry = good.clone();
+            entry[field] = value;
+            entry
+        };
+        for entry in [
+            good.clone(),
+            with("other", 1.into()),
+            with("manager", "".into()),
+            with("subresource", "".into()),
+            with("subresource", "status".into()),
+            with("time", "2025-01-01T00:00:00.5Z".into()),
+            with("time", "2025-01-01T00:00:60Z".into()),
+            with("time", Value::Null),
+            with("time", "yesterday".into()),
+            with("fieldsV1", json!({"f:a": {".": {}}, "f:b": null})),
+            with("fieldsV1", Value::Null),
+        ] {
+            let anew = Managers::decode(Some(&json!([entry]))).unwrap().encode();
+            let mut list = [entry.clone(), good.clone()];
+            let managers = Managers::taken(&mut list[..1]).unwrap();
+            assert_eq!(managers.encode_over(list.to_vec()), anew, "{entry}");
+            let reader = Manager::new("b", ManagedFieldsOperation::Update, "v1", "");
+            let list = [entry.clone()];
+            let managers = Managers::borrowed(&list, &reader).unwrap();
+            assert_eq!(managers.encode_over(Vec::new()), anew, "{entry}");
+        }
     }
 
     #[test]

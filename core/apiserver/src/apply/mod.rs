@@ -10,6 +10,7 @@ mod manager;
 mod managers;
 mod owners;
 mod set;
+mod stored_set;
 mod typed;
 mod updater;
 mod versions;

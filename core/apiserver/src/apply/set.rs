@@ -262,16 +262,23 @@ impl Set {
 
     /// The members of this set that are neither members of the other set nor below a member of it.
     pub fn recursive_difference(&self, other: &Set) -> Set {
-        let mut out = Set::default();
-        zip(self, other, |element, a, b| match (a, b) {
-            (Some(a), Some(b)) if !b.member => {
-                let children = a.children.recursive_difference(&b.children);
-                out.add(element.clone(), a.member, children);
-            }
-            (Some(a), None) => out.add(element.clone(), a.member, a.children.clone()),
-            _ => {}
-        });
+        let mut out = self.clone();
+        out.subtract_recursively(other);
         out
+    }
+
+    /// Removes the members of the other and all below them ([`Self::recursive_difference`] in place).
+    pub fn subtract_recursively(&mut self, other: &Set) {
+        let mut others = other.nodes.iter().peekable();
+        self.nodes.retain_mut(|node| {
+            while others.next_if(|next| next.element < node.element).is_some() {}
+            match others.next_if(|next| next.element == node.element) {
+                Some(next) if next.member => return false,
+                Some(next) => node.children.subtract_recursively(&next.children),
+                None => {}
+            }
+            node.member || !node.children.is_empty()
+        });
     }
 
     /// This set with every declared field on the way to a member as a member too; a set of

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::managers::{Managers, Owned};
+use super::stored_set::StoredSet;
 use super::typed::{TypedComparison, compare, equal, field_set, merge_into, remove};
 use super::versions::VersionConverter;
 use super::{ManagedFieldsOperation, Manager, Path, Set};
@@ -132,10 +133,10 @@ impl Updater<'_> {
         let comparison = compare(&old, &new, root);
         // Custom resources have such fields in the version of the request only (`GetResetFieldsFilter`).
         let resets = !self.converter.may_mistype || version == self.converter.api_version;
-        Ok(Some(if self.reset.is_empty() || !resets {
-            comparison
-        } else {
+        Ok(Some(if resets {
             comparison.without(self.reset)
+        } else {
+            comparison
         }))
     }
 
@@ -144,7 +145,7 @@ impl Updater<'_> {
         &self,
         live: &Value,
         new: &Value,
-        managers: &mut Managers,
+        managers: &mut Managers<StoredSet<'_>>,
         workflow: &Manager,
         force: bool,
     ) -> Result<TypedComparison, FieldManagerError> {
@@ -198,7 +199,11 @@ impl Updater<'_> {
     }
 
     /// Adapts the ownership to the schema, which may be newer (`reconcileManagedFieldsWithSchemaChanges`).
-    fn reconcile(&self, live: &Value, managers: &mut Managers) -> Result<(), FieldManagerError> {
+    fn reconcile(
+        &self,
+        live: &Value,
+        managers: &mut Managers<StoredSet<'_>>,
+    ) -> Result<(), FieldManagerError> {
         let mut problem = None;
         managers.retain(|owned| {
             match self.converter.convert(live, &owned.api_version) {
@@ -219,24 +224,22 @@ impl Updater<'_> {
         &self,
         live: &Value,
         new: &Value,
-        managers: &mut Managers,
+        managers: &mut Managers<StoredSet<'_>>,
         workflow: &Manager,
     ) -> Result<(), FieldManagerError> {
         self.reconcile(live, managers)?;
         let comparison = self.remove_from_others(live, new, managers, workflow, true)?;
         let owned = managers.remove(workflow);
-        let mut set = owned.map(|owned| owned.set).unwrap_or_default();
+        let mut set = owned.map(|owned| Set::from(owned.set)).unwrap_or_default();
         set.subtract(&comparison.removed);
         set.absorb(comparison.modified);
         set.absorb(comparison.added);
-        if !self.reset.is_empty() {
-            set = set.recursive_difference(self.reset);
-        }
+        set.subtract_recursively(self.reset);
         if !set.is_empty() {
             managers.insert(Owned {
                 manager: workflow.clone(),
                 api_version: self.converter.api_version.to_owned(),
-                set,
+                set: set.into(),
                 time: None,
             });
         }
@@ -249,7 +252,7 @@ impl Updater<'_> {
         &self,
         live: &Value,
         config: &Value,
-        managers: &mut Managers,
+        managers: &mut Managers<StoredSet<'_>>,
         workflow: &Manager,
         force: bool,
     ) -> Result<Merged, FieldManagerError> {
@@ -259,10 +262,14 @@ impl Updater<'_> {
         self.reconcile(live, managers)?;
         let merged = merge_into(without_managers(live), config, root);
         let last = managers.remove(workflow);
+        let last = last.map(|owned| Owned {
+            manager: owned.manager,
+            api_version: owned.api_version,
+            set: Set::from(owned.set),
+            time: owned.time,
+        });
         let mut set = field_set(config, root);
-        if !self.reset.is_empty() {
-            set = set.recursive_difference(self.reset);
-        }
+        set.subtract_recursively(self.reset);
         // If all fields are applied again, there is nothing to prune.
         let mentioned = |last: &Owned| last.api_version == api_version && last.set.is_subset(&set);
         let time = last.as_ref().and_then(|owned| owned.time);
@@ -270,7 +277,7 @@ impl Updater<'_> {
         managers.insert(Owned {
             manager: workflow.clone(),
             api_version: api_version.to_owned(),
-            set,
+            set: set.into(),
             time,
         });
         let mut emptied = Vec::new();
@@ -301,7 +308,7 @@ impl Updater<'_> {
     fn prune(
         &self,
         merged: &Value,
-        managers: &Managers,
+        managers: &Managers<StoredSet<'_>>,
         last: &Owned,
         keeps_emptied: bool,
     ) -> Result<Value, FieldManagerError> {
@@ -326,7 +333,8 @@ impl Updater<'_> {
         }
         for version in versions {
             let owners = managers.iter().filter(|owned| owned.api_version == version);
-            let owned = owners.fold(Set::default(), |all, owned| all.union(&owned.set));
+            let mut owned = Set::default();
+            owners.for_each(|owner| owned.absorb(owner.set.clone().into()));
             let here = self.converter.convert(&at_last, version);
             let Some((here, root)) = here.map_err(not_added_back("merged", version))? else {
                 continue;
@@ -451,9 +459,13 @@ mod tests {
                 Err(other) => panic!("{other:?}"),
             }
         }
-        let owned = managers
-            .iter()
-            .map(|owned| format!("{} {}", owned.manager.name, paths(&owned.set).join(" ")));
+        let owned = managers.iter().map(|owned| {
+            format!(
+                "{} {}",
+                owned.manager.name,
+                paths(&owned.set.clone().into()).join(" ")
+            )
+        });
         let mut owned: Vec<String> = owned.collect();
         owned.sort();
         (live["spec"].clone(), owned, conflicts)

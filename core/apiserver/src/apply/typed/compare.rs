@@ -20,12 +20,11 @@ pub struct TypedComparison {
 
 impl TypedComparison {
     /// Without the fields of a set and all below them.
-    pub fn without(&self, set: &Set) -> Self {
-        Self {
-            removed: self.removed.recursive_difference(set),
-            modified: self.modified.recursive_difference(set),
-            added: self.added.recursive_difference(set),
+    pub fn without(mut self, set: &Set) -> Self {
+        for fields in [&mut self.removed, &mut self.modified, &mut self.added] {
+            fields.subtract_recursively(set);
         }
+        self
     }
 
     /// Returns whether nothing differs.
@@ -64,12 +63,25 @@ fn compare_values(
     after: Option<&Value>,
     ty: &Type,
 ) -> (Presence, TypedComparison) {
+    if are_equal(before, after) {
+        return (Presence::Same, TypedComparison::default());
+    }
+    compare_different(before, after, ty)
+}
+
+fn are_equal(before: Option<&Value>, after: Option<&Value>) -> bool {
+    matches!((before, after), (Some(before), Some(after)) if equal(before, after))
+}
+
+/// Compares values that are not equal.
+fn compare_different(
+    before: Option<&Value>,
+    after: Option<&Value>,
+    ty: &Type,
+) -> (Presence, TypedComparison) {
     let whole = match (before, after) {
         (None, _) => Presence::Added,
         (_, None) => Presence::Removed,
-        (Some(before), Some(after)) if equal(before, after) => {
-            return (Presence::Same, TypedComparison::default());
-        }
         _ => Presence::Modified,
     };
     let both = before.is_some() && after.is_some();
@@ -114,8 +126,11 @@ fn compare_members(
     let mut comparison = TypedComparison::default();
     let (before, after) = (as_map(before), as_map(after));
     let mut visit = |key: &String, a: Option<&Value>, b: Option<&Value>| {
+        if are_equal(a, b) {
+            return;
+        }
         let ty = shape.member(key).unwrap_or(&Type::Any);
-        let (mark, below) = compare_values(a, b, ty);
+        let (mark, below) = compare_different(a, b, ty);
         if mark != Presence::Same || !below.is_empty() {
             comparison.add(&PathElement::Field(key.clone()), mark, below);
         }
