@@ -26,7 +26,10 @@ pub fn fill_defaults(value: &mut Value, ty: &Struct) {
     }
     dependent(ty, map);
     for (name, value) in map {
-        if let Some(field) = ty.field(name) {
+        // Below a scalar there is nothing.
+        if matches!(value, Value::Object(_) | Value::Array(_))
+            && let Some(field) = ty.field(name)
+        {
             descend(value, &field.ty);
         }
     }

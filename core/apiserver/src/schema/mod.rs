@@ -84,8 +84,9 @@ pub struct Struct {
     pub name: String,
     /// The fields in the order in which the server writes them.
     pub fields: Vec<Field>,
-    /// The digest of each field's name with its position, sorted.
-    index: Vec<(u64, usize)>,
+    /// A hash table: at the digest of each field's name, or after it, its position and one more; 0 where nothing is.
+    /// Its length is a power of two.
+    index: Vec<u32>,
     /// The positions of the fields that are written although they were never set.
     written_absent: Vec<usize>,
     /// Server-side apply owns it as a whole (`x-kubernetes-map-type: atomic`).
@@ -158,9 +159,14 @@ pub struct ListType {
 impl Struct {
     /// A struct of these fields.
     pub fn new(name: impl Into<String>, fields: Vec<Field>, atomic: bool) -> Self {
-        let digests = fields.iter().map(|field| digest(&field.name));
-        let mut index: Vec<(u64, usize)> = digests.zip(0..).collect();
-        index.sort_unstable();
+        let mut index = vec![0; (fields.len() * 2).next_power_of_two()];
+        for (field, position) in fields.iter().zip(1..) {
+            let mut slot = slot(&field.name, index.len());
+            while index[slot] != 0 {
+                slot = (slot + 1) % index.len();
+            }
+            index[slot] = position;
+        }
         let positions = 0..fields.len();
         Self {
             written_absent: positions
@@ -190,11 +196,15 @@ impl Struct {
 
     /// The position of a declared field.
     pub fn position(&self, name: &str) -> Option<usize> {
-        let digest = digest(name);
-        let first = self.index.partition_point(|(known, _)| *known < digest);
-        let same = self.index[first..].iter();
-        let same = same.take_while(|(known, _)| *known == digest);
-        same.map(|(_, i)| *i).find(|i| self.fields[*i].name == name)
+        let slots = self.index.len();
+        let mut slot = slot(name, slots);
+        loop {
+            let position = (*self.index.get(slot)? as usize).checked_sub(1)?;
+            if self.fields[position].name == name {
+                return Some(position);
+            }
+            slot = (slot + 1) & (slots - 1);
+        }
     }
 
     /// The positions of the fields that are written although they were never set, in order.
@@ -216,8 +226,9 @@ impl Struct {
     }
 }
 
-/// A number that few other names of the same struct have: of the length, the beginning and the end.
-fn digest(name: &str) -> u64 {
+/// The slot of a name in a table of this length, which is a power of two: from the length of the name, its beginning
+/// and its end.
+fn slot(name: &str, slots: usize) -> usize {
     let bytes = name.as_bytes();
     let (first, last) = match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         (Some(first), Some(last)) => (u32::from_le_bytes(*first), u32::from_le_bytes(*last)),
@@ -225,7 +236,9 @@ fn digest(name: &str) -> u64 {
             .iter()
             .fold((0, 0), |(all, _), byte| (all << 8 | u32::from(*byte), 0)),
     };
-    (u64::from(first) << 32 | u64::from(last)).rotate_left(8) ^ bytes.len() as u64
+    let all = u64::from(first) << 32 | u64::from(last);
+    let digest = (all.rotate_left(8) ^ bytes.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (digest >> 32) as usize & slots.wrapping_sub(1)
 }
 
 impl Type {
