@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::json::Node;
+use crate::json::{self, Node};
 use crate::size::{Excess, MAX_DEPTH, Measured};
 use crate::status::{Refusal, Status};
 
@@ -25,6 +25,13 @@ pub fn check(value: &Value) -> Result<(), Refusal> {
 /// 413, in words of this page.
 pub fn check_node(node: &Node) -> Result<(), Refusal> {
     refuse(node.measure(MAX_DEPTH, &mut MAX_VALUES.clone()))
+}
+
+/// Reads a document that is within the limits and plain JSON; `None` if it may be another one.
+pub fn read_plain(text: &[u8]) -> Option<Node> {
+    // It has fewer values than bytes, and nothing that nests too deep is read.
+    let text = str::from_utf8(text).ok()?;
+    (text.len() <= MAX_VALUES).then(|| json::parse_plain(text))?
 }
 
 /// Returns the refusal of a document that nests too deep.
@@ -57,5 +64,18 @@ mod tests {
         assert!(check(&nested(MAX_DEPTH)).is_ok());
         assert!(check(&nested(MAX_DEPTH + 1)).is_err());
         assert!(check_node(&Node::from(nested(MAX_DEPTH + 1))).is_err());
+    }
+
+    #[test]
+    fn what_is_read_at_once_is_within_the_limits() {
+        let read = |value: &Value| read_plain(value.to_string().as_bytes());
+        let nested = |n: usize| (0..n).fold(json!({}), |inner, _| json!([inner]));
+        for value in [json!({"a": [1, "b"]}), nested(MAX_DEPTH - 1)] {
+            let node = read(&value).expect("plain JSON");
+            assert!(check_node(&node).is_ok());
+            assert_eq!(Value::from(node), value);
+        }
+        assert!(read(&nested(MAX_DEPTH)).is_none());
+        assert!(read(&Value::Array(vec![1.into(); MAX_VALUES])).is_none());
     }
 }

@@ -8,6 +8,7 @@ mod syntax;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::LazyLock;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
@@ -334,7 +335,12 @@ impl<'de> Visitor<'de> for NodeVisitor {
 /// The members of an object by name: a map keeps another order where something else in the program
 /// turns on `preserve_order` of `serde_json`.
 pub fn sorted(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
-    let in_order = map.keys().is_sorted();
+    /// `true` if maps keep the order of insertion.
+    static KEEPS_ORDER: LazyLock<bool> = LazyLock::new(|| {
+        let members = ["b", "a"].map(|name| (name.to_owned(), Value::Null));
+        !Map::from_iter(members).keys().is_sorted()
+    });
+    let in_order = !*KEEPS_ORDER || map.keys().is_sorted();
     let mut others = Vec::new();
     if !in_order {
         others.extend(map);

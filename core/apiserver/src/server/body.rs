@@ -75,16 +75,7 @@ pub(super) fn check_media_type(content_type: &str) -> Result<(), Refusal> {
 pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<DraftObject, Refusal> {
     check_size(body)?;
     let (node, repeated) = match info.content_type.as_str() {
-        "" | "application/json" => {
-            let node = json::parse(body).map_err(|error| {
-                let error = format!(
-                    "couldn't get version/kind; json parse error: {}",
-                    error.message
-                );
-                unrecognized(info, &error, body)
-            })?;
-            (node, Vec::new())
-        }
+        "" | "application/json" => (json_document(info, body)?, Vec::new()),
         "application/yaml" => {
             let text = String::from_utf8_lossy(body);
             let document =
@@ -92,13 +83,17 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<DraftObje
             let repeated = document.duplicate_errors();
             // It is decoded as JSON: with its keys sorted, and each key once.
             let node = Node::from(Value::from(document.node));
+            limits::check_node(&node)?;
             (node, repeated)
         }
         #[cfg(feature = "protobuf")]
-        super::protobuf::MEDIA_TYPE => (super::protobuf::object(info, body)?, Vec::new()),
+        super::protobuf::MEDIA_TYPE => {
+            let node = super::protobuf::object(info, body)?;
+            limits::check_node(&node)?;
+            (node, Vec::new())
+        }
         _ => return Err(Status::unsupported_media_type(&MEDIA_TYPES)),
     };
-    limits::check_node(&node)?;
     if let Definition::Custom(custom) = &info.resource.definition {
         let (object, warnings) = decode_custom(info, custom, node, repeated, body)?;
         // Defaults come on top.
@@ -125,6 +120,22 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<DraftObje
         warnings,
         ..DraftObject::default()
     })
+}
+
+/// The document that a body in JSON is.
+fn json_document(info: &RequestInfo, body: &[u8]) -> Result<Node, Refusal> {
+    if let Some(node) = limits::read_plain(body) {
+        return Ok(node);
+    }
+    let node = json::parse(body).map_err(|error| {
+        let error = format!(
+            "couldn't get version/kind; json parse error: {}",
+            error.message
+        );
+        unrecognized(info, &error, body)
+    })?;
+    limits::check_node(&node)?;
+    Ok(node)
 }
 
 /// The body as it is spelled, if it is JSON and not made from YAML or protobuf.

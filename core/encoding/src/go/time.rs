@@ -32,6 +32,10 @@ pub fn canonical(text: &str, layout: TimeLayout) -> Result<Option<String>, Strin
     if (seconds, nanoseconds) == (YEAR_ONE, 0) {
         return Ok(None);
     }
+    let is_written_so = text.len() == "2006-01-02T15:04:05Z".len() && text.ends_with('Z');
+    if layout == TimeLayout::Seconds && is_written_so {
+        return Ok(Some(text.to_owned()));
+    }
     let mut shown = date_and_time(seconds);
     if layout == TimeLayout::Micros {
         shown.push_str(&format!(".{:06}", nanoseconds / 1000));
@@ -288,6 +292,7 @@ mod tests {
         assert_eq!(seconds("2001-02-03T04:05:06.7Z"), "2001-02-03T04:05:06Z");
         assert_eq!(seconds("2000-02-29T23:59:59-01:30"), "2000-03-01T01:29:59Z");
         assert_eq!(seconds("2001-01-01T5:00:00Z"), "2001-01-01T05:00:00Z");
+        assert_eq!(seconds("0000-12-31T23:59:59Z"), "0000-12-31T23:59:59Z");
         assert_eq!(
             canonical("0001-01-01T00:00:00Z", TimeLayout::Seconds),
             Ok(None)

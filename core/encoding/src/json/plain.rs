@@ -39,6 +39,14 @@ impl PlainReader<'_> {
         is_next
     }
 
+    /// Moves on behind the next byte that is no space.
+    fn next(&mut self) -> Option<u8> {
+        self.skip_space();
+        let next = self.peek()?;
+        self.at += 1;
+        Some(next)
+    }
+
     fn value(&mut self, depth: usize) -> Option<Node> {
         self.skip_space();
         match self.peek()? {
@@ -60,65 +68,64 @@ impl PlainReader<'_> {
     }
 
     fn members(&mut self, depth: usize) -> Option<Node> {
-        let mut members = Vec::new();
         self.at += 1;
         if self.takes(b'}') {
-            return Some(Node::Object(members));
+            return Some(Node::Object(Vec::new()));
         }
+        let mut members = Vec::with_capacity(4);
         loop {
             self.skip_space();
             let name = self.string()?;
-            if !self.takes(b':') {
+            if self.next()? != b':' {
                 return None;
             }
             members.push((name, self.value(depth)?));
-            if self.takes(b'}') {
-                return Some(Node::Object(members));
-            }
-            if !self.takes(b',') {
-                return None;
+            match self.next()? {
+                b',' => {}
+                b'}' => return Some(Node::Object(members)),
+                _ => return None,
             }
         }
     }
 
     fn items(&mut self, depth: usize) -> Option<Node> {
-        let mut items = Vec::new();
         self.at += 1;
         if self.takes(b']') {
-            return Some(Node::Array(items));
+            return Some(Node::Array(Vec::new()));
         }
+        let mut items = Vec::with_capacity(4);
         loop {
             items.push(self.value(depth)?);
-            if self.takes(b']') {
-                return Some(Node::Array(items));
-            }
-            if !self.takes(b',') {
-                return None;
+            match self.next()? {
+                b',' => {}
+                b']' => return Some(Node::Array(items)),
+                _ => return None,
             }
         }
     }
 
     fn string(&mut self) -> Option<String> {
-        if self.peek() != Some(b'"') {
-            return None;
+        let text = self.text.get(self.at..)?.strip_prefix('"')?;
+        let length = first_special(text.as_bytes())?;
+        if text.as_bytes().get(length) != Some(&b'"') {
+            return self.escaped_string();
         }
+        self.at += length + 2;
+        text.get(..length).map(str::to_owned)
+    }
+
+    /// A string with escapes in it.
+    fn escaped_string(&mut self) -> Option<String> {
         self.at += 1;
         let mut text = String::new();
         loop {
             let rest = self.text.get(self.at..)?;
             let length = first_special(rest.as_bytes())?;
-            let part = rest.get(..length)?;
+            text.push_str(rest.get(..length)?);
             self.at += length + 1;
             match rest.as_bytes().get(length)? {
-                b'"' if text.is_empty() => return Some(part.to_owned()),
-                b'"' => {
-                    text.push_str(part);
-                    return Some(text);
-                }
-                b'\\' => {
-                    text.push_str(part);
-                    text.push(self.escaped()?);
-                }
+                b'"' => return Some(text),
+                b'\\' => text.push(self.escaped()?),
                 _ => return None,
             }
         }
