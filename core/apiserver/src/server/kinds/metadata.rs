@@ -131,16 +131,24 @@ pub(in crate::server) fn update_of_any_kind(object: &Value, live: &Value) -> Vec
         errors.push(FieldError::invalid("metadata.generation", &value, detail));
     }
     let (meta, live_meta) = (object.metadata(), live.metadata());
-    for (field, zero) in [
-        ("name", Value::String(String::new())),
-        ("namespace", Value::String(String::new())),
-        ("uid", Value::String(String::new())),
-        ("creationTimestamp", Value::Null),
-        ("deletionTimestamp", Value::Null),
-        ("deletionGracePeriodSeconds", Value::Null),
+    for field in [
+        "name",
+        "namespace",
+        "uid",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
     ] {
-        let now = meta.and_then(|meta| meta.get(field)).unwrap_or(&zero);
-        let before = live_meta.and_then(|meta| meta.get(field)).unwrap_or(&zero);
+        let now = meta.and_then(|meta| meta.get(field));
+        let before = live_meta.and_then(|meta| meta.get(field));
+        if now == before {
+            continue;
+        }
+        let zero = match field {
+            "name" | "namespace" | "uid" => "".into(),
+            _ => Value::Null,
+        };
+        let (now, before) = (now.unwrap_or(&zero), before.unwrap_or(&zero));
         if now != before {
             let field = METADATA.child(field);
             errors.push(FieldError::invalid(field, now, IMMUTABLE));
@@ -161,12 +169,13 @@ fn managers(object: &Value) -> Vec<FieldError> {
         let is_usual = |name: &str| {
             name.len() <= MAX_MANAGER_LENGTH && name.bytes().all(|byte| matches!(byte, b' '..=b'~'))
         };
-        if is_usual(of("manager")) && of("subresource").len() <= MAX_SUBRESOURCE {
+        let (manager, subresource) = (of("manager"), of("subresource"));
+        if is_usual(manager) && subresource.len() <= MAX_SUBRESOURCE {
             continue;
         }
         let path = METADATA.item("managedFields", i);
-        errors.extend(manager_name(of("manager"), &path.child("manager")));
-        if of("subresource").len() > MAX_SUBRESOURCE {
+        errors.extend(manager_name(manager, &path.child("manager")));
+        if subresource.len() > MAX_SUBRESOURCE {
             errors.push(FieldError::too_long(
                 path.child("subresource"),
                 MAX_SUBRESOURCE,
