@@ -20,7 +20,7 @@ pub use mermaid::mermaid;
 pub use report::report;
 pub use script::script;
 
-use optimist_simulation::{ActorId, HistoryTree, Operation, Step, World};
+use optimist_simulation::{HistoryTree, Operation, Step, World};
 
 /// A step on the path to the current node, with the worlds before and after it.
 #[derive(Clone, Copy)]
@@ -55,6 +55,6 @@ fn who<'a>(exported: &ExportedStep<'a>) -> &'a str {
         Operation::Watch(_) => "Watcher",
         Operation::Compact { .. } => "etcd",
         Operation::Wait(_) => "Clock",
-        Operation::Control(_) => &exported.before.actor(ActorId::C).name,
+        Operation::Control(actor, _) => &exported.before.actor(*actor).name,
     }
 }

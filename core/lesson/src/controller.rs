@@ -7,7 +7,7 @@ use optimist_apiserver::yaml::{Content, Located};
 use optimist_controller::ClientRelease;
 use optimist_controller::program::{Kind, ReadyProgram, ReadyProgramName, Switch};
 use optimist_simulation::{
-    ControllerOperation, ControllerProgram, ControllerStart, HistoryTree, Operation,
+    ActorId, ControllerOperation, ControllerProgram, ControllerStart, HistoryTree, Operation,
 };
 
 /// An action of a script on the controller. A cache is named by its kind.
@@ -36,6 +36,9 @@ pub enum ControllerAction {
     /// The next waiting key is added to the queue.
     Wake,
 }
+
+/// The actor that is the controller of a lesson.
+pub(super) const CONTROLLER: ActorId = ActorId::C;
 
 /// The most steps of one action.
 const MOST_STEPS: usize = 200;
@@ -167,18 +170,20 @@ impl ControllerAction {
 
     /// Performs it; `None` if it is not possible now.
     pub(super) fn perform(&self, tree: &mut HistoryTree) -> Option<()> {
-        let act =
-            |tree: &mut HistoryTree, operation| tree.act(Operation::Control(operation)).map(drop);
+        let act = |tree: &mut HistoryTree, operation| {
+            tree.act(Operation::Control(CONTROLLER, operation))
+                .map(drop)
+        };
         match self {
-            Self::Connect => tree.connect_controller().map(drop),
+            Self::Connect => tree.connect_controller(CONTROLLER).map(drop),
             Self::Steps(steps) => {
                 (0..*steps).try_for_each(|_| act(tree, ControllerOperation::Step))
             }
-            Self::Run => tree.run_controller().map(drop),
+            Self::Run => tree.run_controller(CONTROLLER).map(drop),
             Self::RunAll => {
-                tree.run_controller()?;
+                tree.run_controller(CONTROLLER)?;
                 let mut runs = 1;
-                while runs < MOST_STEPS && tree.run_controller().is_some() {
+                while runs < MOST_STEPS && tree.run_controller(CONTROLLER).is_some() {
                     runs += 1;
                 }
                 Some(())
@@ -188,7 +193,7 @@ impl ControllerAction {
                 act(tree, ControllerOperation::Deliver(cache))
             }
             Self::DeliverAll => {
-                let caches = tree.world().controller()?.caches().len();
+                let caches = tree.world().controller(CONTROLLER)?.caches().len();
                 for cache in 0..caches {
                     for _ in 0..MOST_STEPS {
                         if act(tree, ControllerOperation::Deliver(cache)).is_none() {
@@ -208,9 +213,9 @@ impl ControllerAction {
             }
             Self::Restart => {
                 act(tree, ControllerOperation::Restart)?;
-                tree.connect_controller().map(drop)
+                tree.connect_controller(CONTROLLER).map(drop)
             }
-            Self::RestartBehind => tree.restart_behind().map(drop),
+            Self::RestartBehind => tree.restart_behind(CONTROLLER).map(drop),
             Self::Wake => act(tree, ControllerOperation::Wake),
         }
     }
@@ -218,7 +223,7 @@ impl ControllerAction {
 
 /// The number of the cache of a kind.
 pub(super) fn cache_of(tree: &HistoryTree, kind: &str) -> Option<usize> {
-    let caches = tree.world().controller()?.caches().iter();
+    let caches = tree.world().controller(CONTROLLER)?.caches().iter();
     caches
         .enumerate()
         .find(|(_, cache)| cache.resource().kind == kind)

@@ -327,12 +327,13 @@ impl Lesson {
     /// The same with the libraries that the controller of a kept history has.
     pub(super) fn world_as_in(&self, history: &HistoryTree) -> Result<World, LessonError> {
         let mut start = Arc::clone(&self.start);
-        let kept = history.world().start().controller.as_ref();
-        if let (Some(kept), Some(_)) = (kept, &start.controller) {
-            let controller = Arc::make_mut(&mut start).controller.as_mut();
-            controller
-                .into_iter()
-                .for_each(|it| it.release = kept.release);
+        for (actor, kept) in &history.world().start().controllers {
+            if start.controllers.contains_key(actor) {
+                let controller = Arc::make_mut(&mut start).controllers.get_mut(actor);
+                controller
+                    .into_iter()
+                    .for_each(|it| it.release = kept.release);
+            }
         }
         self.open_world(start)
     }

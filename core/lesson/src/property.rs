@@ -47,8 +47,12 @@ pub fn parse_controller_property(
     one_more: Option<ActorId>,
 ) -> Result<HistoryProperty<AnyCondition>, PropertyError> {
     let kinds = known_kinds(world);
-    let takes_part =
-        |id: &ActorId| USUAL.contains(id) || one_more == Some(*id) || world.copy(*id).is_edited();
+    let takes_part = |id: &ActorId| {
+        ActorId::EDITORS.contains(id)
+            || world.controller(*id).is_some()
+            || one_more == Some(*id)
+            || world.copy(*id).is_edited()
+    };
     let actors = ActorId::ALL.into_iter().filter(takes_part);
     let actors: Vec<_> = actors.map(|id| (id, id as usize)).collect();
     let scope = PropertyScope {
@@ -67,11 +71,10 @@ pub fn parse_controller_property(
 /// The kinds of objects that a property of a controller can count: those that it watches, that of the current
 /// object, and those of the ready programs.
 pub fn known_kinds(world: &World) -> Vec<Kind> {
-    let watches = world.controller().map(|it| &it.code().program().watches);
-    let watched = watches
-        .into_iter()
-        .flatten()
-        .map(|watched| watched.kind.clone());
+    let watches = world
+        .controllers()
+        .flat_map(|(_, it)| &it.code().program().watches);
+    let watched = watches.map(|watched| watched.kind.clone());
     let resource = world.resource();
     let current = Kind::new(&resource.group_version.to_string(), &resource.kind);
     let usual = [current, ReadyProgram::widget(), ReadyProgram::config_map()];
@@ -83,9 +86,6 @@ pub fn known_kinds(world: &World) -> Vec<Kind> {
     }
     kinds
 }
-
-/// The actors that a search usually has. The others are not known where they have no edit.
-const USUAL: [ActorId; 3] = [ActorId::A, ActorId::B, ActorId::C];
 
 /// The actors and the kinds of objects that a property can name.
 #[derive(Clone, Copy)]

@@ -138,7 +138,10 @@ pub(super) fn start(fields: &KnownKeys<'_>, source: &str) -> LessonResult<Arc<St
     let usual = if controller.is_some() { WIDGET } else { NGINX };
     Ok(Arc::new(Start {
         manifests: manifests.unwrap_or_else(|| usual.to_owned()),
-        controller,
+        controllers: controller
+            .map(|start| (controller::CONTROLLER, start))
+            .into_iter()
+            .collect(),
         version: fields.number("version")?,
         applied: applied.is_some(),
         created_by: created.or(applied),

@@ -12,7 +12,7 @@ use optimist_simulation::{ControllerProgram, HistoryTree, World};
 use serde::{Deserialize, Serialize};
 
 use super::check::LessonCheck;
-use super::controller::camel;
+use super::controller::{CONTROLLER, camel};
 use super::feedback::hints;
 use super::fields::{KnownKeys, LessonResult, text};
 use super::model::Lesson;
@@ -151,7 +151,7 @@ impl SwitchChallenge {
 
     /// The program of a lesson.
     pub fn program(lesson: &Lesson) -> Option<&ReadyProgram> {
-        match &lesson.start.controller.as_ref()?.program {
+        match &lesson.start.controllers.get(&CONTROLLER)?.program {
             ControllerProgram::Ready(ready) => Some(ready),
             ControllerProgram::Written(_) => None,
         }
@@ -194,11 +194,11 @@ impl SwitchChallenge {
     ) -> Option<(HistoryTree, ControllerSearch)> {
         let ready = Self::program(lesson)?.clone().with(chosen.iter().copied());
         let mut start = (*lesson.start).clone();
-        start.controller.as_mut()?.program = ControllerProgram::Ready(ready);
+        start.controllers.get_mut(&CONTROLLER)?.program = ControllerProgram::Ready(ready);
         let (mut world, _) = World::from_start(Arc::new(start)).ok()?;
         lesson.name_actors(&mut world);
         let mut tree = HistoryTree::new(world);
-        tree.connect_controller()?;
+        tree.connect_controller(CONTROLLER)?;
         let search = self.question.search(tree.world(), MOST_STATES)?;
         Some((tree, search))
     }

@@ -263,7 +263,11 @@ fn the_examples_of_a_kind_without_replicas_name_its_own_fields() {
 /// A session with a controller that makes a ConfigMap for each Widget.
 fn with_controller() -> World {
     let start = Start {
-        controller: Some(ReadyProgram::new(ReadyProgramName::ChildMaker).into()),
+        controllers: [(
+            ActorId::C,
+            ReadyProgram::new(ReadyProgramName::ChildMaker).into(),
+        )]
+        .into(),
         ..Start::with(WIDGET)
     };
     World::from_start(start.into()).expect("it loads").0

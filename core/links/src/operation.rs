@@ -133,26 +133,33 @@ pub(super) fn operation_to_json(operation: &Operation) -> (Value, &'static str) 
         Operation::Watch(WatchAction::List) => ("ol".into(), ""),
         Operation::Compact { restart } => (json!({"k": restart}), ""),
         Operation::Wait(seconds) => (json!({"w": seconds}), ""),
-        Operation::Control(operation) => (controller_to_json(*operation), ""),
+        // Links of older versions have one controller, which is C.
+        Operation::Control(ActorId::C, operation) => (controller_to_json(*operation), ""),
+        Operation::Control(actor, operation) => {
+            (controller_to_json(*operation), actor_code(*actor))
+        }
     }
 }
 
 pub(super) fn operation_from_json(value: &Value, who: &str) -> LinkResult<Operation> {
+    let of_controller = controller_from_json(value);
     if !who.is_empty() {
-        return Ok(Operation::Act(actor(who)?, action_from_json(value)?));
-    }
-    if let Some(word) = value.as_str() {
-        return match word {
-            "or" => Ok(Operation::Watch(WatchAction::Resume)),
-            "od" => Ok(Operation::Watch(WatchAction::Drop)),
-            "ol" => Ok(Operation::Watch(WatchAction::List)),
-            word => controller_from_json(word, None),
+        let who = actor(who)?;
+        return match of_controller {
+            Some(operation) => Ok(Operation::Control(who, operation)),
+            None => Ok(Operation::Act(who, action_from_json(value)?)),
         };
     }
-    for key in ["cc", "cl", "cd", "cx", "cy"] {
-        if let Some(cache) = value.get(key).and_then(Value::as_u64) {
-            return controller_from_json(key, usize::try_from(cache).ok());
-        }
+    if let Some(operation) = of_controller {
+        return Ok(Operation::Control(ActorId::C, operation));
+    }
+    if let Some(word) = value.as_str() {
+        return Ok(Operation::Watch(match word {
+            "or" => WatchAction::Resume,
+            "od" => WatchAction::Drop,
+            "ol" => WatchAction::List,
+            _ => return Err(NO_SUCH_OPERATION),
+        }));
     }
     if let Some(version) = value.get("o").and_then(Value::as_str) {
         return Ok(Operation::Watch(WatchAction::Open(version.to_owned())));
@@ -181,21 +188,29 @@ fn controller_to_json(operation: ControllerOperation) -> Value {
     }
 }
 
-fn controller_from_json(word: &str, cache: Option<usize>) -> LinkResult<Operation> {
+/// The operation of a controller. `None` if it is none: no action of an actor has one of these words and
+/// keys.
+fn controller_from_json(value: &Value) -> Option<ControllerOperation> {
     use ControllerOperation as C;
-    Ok(Operation::Control(match (word, cache) {
-        ("cc", Some(cache)) => C::Connect(cache),
-        ("cl", Some(cache)) => C::ListBehind(cache),
-        ("cd", Some(cache)) => C::Deliver(cache),
-        ("cx", Some(cache)) => C::DropWatch(cache),
-        ("cy", Some(cache)) => C::Resync(cache),
-        ("cs", None) => C::Step,
-        ("csa", None) => C::StepLosing(Lost::Answer),
-        ("csr", None) => C::StepLosing(Lost::Request),
-        ("cr", None) => C::Restart,
-        ("cw", None) => C::Wake,
-        _ => return Err(NO_SUCH_OPERATION),
-    }))
+    if let Some(word) = value.as_str() {
+        return Some(match word {
+            "cs" => C::Step,
+            "csa" => C::StepLosing(Lost::Answer),
+            "csr" => C::StepLosing(Lost::Request),
+            "cr" => C::Restart,
+            "cw" => C::Wake,
+            _ => return None,
+        });
+    }
+    let of_cache = |key: &str, operation: fn(usize) -> C| {
+        let cache = value.get(key)?.as_u64()?;
+        Some(operation(usize::try_from(cache).ok()?))
+    };
+    of_cache("cc", C::Connect)
+        .or_else(|| of_cache("cl", C::ListBehind))
+        .or_else(|| of_cache("cd", C::Deliver))
+        .or_else(|| of_cache("cx", C::DropWatch))
+        .or_else(|| of_cache("cy", C::Resync))
 }
 
 fn action_to_json(action: &Action) -> Value {

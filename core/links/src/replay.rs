@@ -107,17 +107,18 @@ impl Replay {
 }
 
 impl Session {
-    /// The same history with another controller. A step that is not possible then is left out: what
-    /// follows it goes on without it.
+    /// The same history with this controller as an actor, instead of another one or beside others. A step
+    /// that is not possible then is left out: what follows it goes on without it.
     ///
     /// # Errors
     /// If the start cannot be loaded with that controller, or the session becomes too large.
     pub fn with_controller(
         mut self,
+        actor: ActorId,
         controller: ControllerStart,
     ) -> Result<HistoryTree, ShareError> {
         let mut start = Start::clone(&self.start);
-        start.controller = Some(controller);
+        start.controllers.insert(actor, controller);
         self.start = Arc::new(start);
         let loaded = World::from_start(Arc::clone(&self.start));
         let (mut world, _) = loaded.map_err(|error| ShareError::Start(error.to_string()))?;

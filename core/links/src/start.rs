@@ -1,12 +1,14 @@
 //! The start of a session as short JSON. Default values are left out. Every existing link contains
 //! these keys: add keys, never change them.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::ShareError;
 use optimist_apiserver::object::text;
 use optimist_apiserver::server::Release;
-use optimist_simulation::{ControllerStart, NGINX, Start};
+use optimist_simulation::{ActorId, ControllerStart, NGINX, Start};
 
 /// Puts the members of a start.
 pub(super) fn start_to_json(start: &Start, put: &mut impl FnMut(&str, Value)) {
@@ -20,10 +22,10 @@ pub(super) fn start_to_json(start: &Start, put: &mut impl FnMut(&str, Value)) {
     if start.release != Release::default() {
         put("r", start.release.to_string().into());
     }
-    put(
-        "k",
-        serde_json::to_value(&start.controller).unwrap_or_default(),
-    );
+    for (actor, controller) in &start.controllers {
+        let controller = serde_json::to_value(controller).unwrap_or_default();
+        put(&controller_key(*actor), controller);
+    }
 }
 
 /// The start of a session.
@@ -42,11 +44,26 @@ pub(super) fn start_from_json(json: &Value) -> Result<Start, ShareError> {
                 .map_err(|_| ShareError::Damaged("its server is of a release that is not known"))?,
             None => Release::default(),
         },
-        controller: match json.get("k") {
-            Some(controller) => Some(controller_from_json(controller)?),
-            None => None,
-        },
+        controllers: controllers_from_json(json)?,
     })
+}
+
+/// `k` for a controller at C, `kD` for one at D.
+fn controller_key(actor: ActorId) -> String {
+    match actor {
+        ActorId::C => "k".to_owned(),
+        other => format!("k{}", other.letter()),
+    }
+}
+
+fn controllers_from_json(json: &Value) -> Result<BTreeMap<ActorId, ControllerStart>, ShareError> {
+    let written = ActorId::ALL.into_iter().filter_map(|actor| {
+        let controller = json.get(controller_key(actor))?;
+        Some((actor, controller))
+    });
+    written
+        .map(|(actor, controller)| Ok((actor, controller_from_json(controller)?)))
+        .collect()
 }
 
 fn controller_from_json(json: &Value) -> Result<ControllerStart, ShareError> {

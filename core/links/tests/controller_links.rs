@@ -11,7 +11,7 @@ use optimist_simulation::{
 
 fn tree(controller: ControllerStart) -> HistoryTree {
     let start = Start {
-        controller: Some(controller),
+        controllers: [(ActorId::C, controller)].into(),
         ..Start::with(WIDGET)
     };
     HistoryTree::new(World::from_start(start.into()).unwrap().0)
@@ -19,8 +19,8 @@ fn tree(controller: ControllerStart) -> HistoryTree {
 
 /// A history in which the controller does everything that it can.
 fn played(mut tree: HistoryTree) -> HistoryTree {
-    tree.connect_controller().unwrap();
-    tree.run_controller().unwrap();
+    tree.connect_controller(ActorId::C).unwrap();
+    tree.run_controller(ActorId::C).unwrap();
     let fork = tree.current();
     for operation in [
         Do::Deliver(1),
@@ -31,25 +31,26 @@ fn played(mut tree: HistoryTree) -> HistoryTree {
         Do::Connect(0),
         Do::DropWatch(1),
     ] {
-        tree.act(Operation::Control(operation));
+        tree.act(Operation::Control(ActorId::C, operation));
     }
     tree.go(fork);
     tree.world_mut().look_at("ConfigMap", "web-child");
     tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
-    tree.act(Operation::Control(Do::Resync(0))).unwrap();
-    tree.run_controller().unwrap();
-    tree.act(Operation::Control(Do::Wake)).unwrap();
+    tree.act(Operation::Control(ActorId::C, Do::Resync(0)))
+        .unwrap();
+    tree.run_controller(ActorId::C).unwrap();
+    tree.act(Operation::Control(ActorId::C, Do::Wake)).unwrap();
     tree
 }
 
 /// A history in which a write of the controller loses its request, or its answer.
 fn losing(lost: Lost, mut tree: HistoryTree) -> HistoryTree {
-    tree.connect_controller().unwrap();
-    let losing = Operation::Control(Do::StepLosing(lost));
+    tree.connect_controller(ActorId::C).unwrap();
+    let losing = Operation::Control(ActorId::C, Do::StepLosing(lost));
     while tree.act(losing.clone()).is_none() {
-        tree.act(Operation::Control(Do::Step)).unwrap();
+        tree.act(Operation::Control(ActorId::C, Do::Step)).unwrap();
     }
-    tree.run_controller();
+    tree.run_controller(ActorId::C);
     tree
 }
 
@@ -82,6 +83,59 @@ fn a_link_carries_a_history_with_a_ready_program_and_its_switches() {
         format!("{:?}", again.world()),
         format!("{:?}", tree.world())
     );
+}
+
+#[test]
+fn a_link_carries_several_controllers_and_the_steps_of_each() {
+    let ready = |name| {
+        let derived = [Switch::DerivedName];
+        ControllerStart::from(ReadyProgram::new(name).with(derived))
+    };
+    let start = Start {
+        controllers: [
+            (ActorId::C, ready(ReadyProgramName::ChildMaker)),
+            (ActorId::D, ready(ReadyProgramName::FieldOwner)),
+            (ActorId::F, ready(ReadyProgramName::StatusWriter)),
+        ]
+        .into(),
+        ..Start::with(WIDGET)
+    };
+    let mut tree = HistoryTree::new(World::from_start(start.into()).unwrap().0);
+    for controller in [ActorId::D, ActorId::F] {
+        tree.connect_controller(controller).unwrap();
+        tree.run_controller(controller).unwrap();
+        tree.act(Operation::Control(controller, Do::Deliver(0)))
+            .unwrap();
+    }
+    // An editor has the place between two controllers.
+    tree.act(Operation::Act(ActorId::E, Action::Get)).unwrap();
+    let tree = played(tree);
+    let again = reopened(&tree);
+    assert_eq!(again.world().start(), tree.world().start());
+    assert_eq!(requests(&again), requests(&tree));
+    assert_eq!(
+        format!("{:?}", again.world()),
+        format!("{:?}", tree.world())
+    );
+    let names = [ActorId::C, ActorId::D, ActorId::E, ActorId::F]
+        .map(|id| again.world().actor(id).name.to_string());
+    assert_eq!(
+        names,
+        ["Controller C", "Controller D", "Editor E", "Controller F"]
+    );
+}
+
+#[test]
+fn a_controller_joins_a_history_whose_steps_stay() {
+    let maker = ReadyProgram::new(ReadyProgramName::ChildMaker).with([Switch::DerivedName]);
+    let tree = played(tree(maker.into()));
+    let owner = ReadyProgram::new(ReadyProgramName::FieldOwner).into();
+    let session = Session::from_tree(&tree);
+    let joined = session.with_controller(ActorId::D, owner).unwrap();
+    assert_eq!(requests(&joined), requests(&tree));
+    assert_eq!(joined.current_path(), tree.current_path());
+    let caches = joined.world().controller(ActorId::D).unwrap().caches();
+    assert!(caches.iter().all(|cache| !cache.is_watching()));
 }
 
 #[test]
@@ -134,7 +188,7 @@ fn a_link_carries_a_lost_request_and_a_lost_answer() {
         assert_eq!(requests(&again), requests(&tree));
         let node = (1..tree.len()).find(|node| {
             let operation = &tree.step(*node).unwrap().operation;
-            *operation == Operation::Control(Do::StepLosing(lost))
+            *operation == Operation::Control(ActorId::C, Do::StepLosing(lost))
         });
         let (_, server) = node
             .map(|node| (node, tree.world_at(node).unwrap().server()))

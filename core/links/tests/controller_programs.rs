@@ -54,13 +54,13 @@ fn program(picks: &[(u16, bool)], like: usize) -> Program {
 
 fn operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
-        8 => Just(Operation::Control(Do::Step)),
-        3 => (0_usize..3).prop_map(|cache| Operation::Control(Do::Deliver(cache))),
-        2 => (0_usize..3).prop_map(|cache| Operation::Control(Do::Connect(cache))),
-        1 => (0_usize..3).prop_map(|cache| Operation::Control(Do::DropWatch(cache))),
-        1 => (0_usize..3).prop_map(|cache| Operation::Control(Do::Resync(cache))),
-        1 => Just(Operation::Control(Do::Restart)),
-        1 => Just(Operation::Control(Do::Wake)),
+        8 => Just(Operation::Control(ActorId::C, Do::Step)),
+        3 => (0_usize..3).prop_map(|cache| Operation::Control(ActorId::C, Do::Deliver(cache))),
+        2 => (0_usize..3).prop_map(|cache| Operation::Control(ActorId::C, Do::Connect(cache))),
+        1 => (0_usize..3).prop_map(|cache| Operation::Control(ActorId::C, Do::DropWatch(cache))),
+        1 => (0_usize..3).prop_map(|cache| Operation::Control(ActorId::C, Do::Resync(cache))),
+        1 => Just(Operation::Control(ActorId::C, Do::Restart)),
+        1 => Just(Operation::Control(ActorId::C, Do::Wake)),
         1 => Just(Operation::Wait(400)),
         1 => any::<bool>().prop_map(|restart| Operation::Compact { restart }),
         1 => Just(Operation::Act(ActorId::A, Action::Get)),
@@ -78,17 +78,17 @@ proptest! {
         operations in prop::collection::vec(operation(), 0..40),
     ) {
         let start = Start {
-            controller: Some(ControllerStart::new(ControllerProgram::Written(program(
+            controllers: [(ActorId::C, ControllerStart::new(ControllerProgram::Written(program(
                 &picks, like,
-            )))),
+            ))))].into(),
             ..Start::with(WIDGET)
         };
         let mut tree = HistoryTree::new(World::from_start(start.into()).unwrap().0);
-        tree.connect_controller();
+        tree.connect_controller(ActorId::C);
         for operation in operations {
             tree.act(operation);
         }
-        tree.run_controller();
+        tree.run_controller(ActorId::C);
         let text = Session::from_tree(&tree).to_text();
         let again = Session::parse(&text).unwrap().replay().finish().unwrap();
         prop_assert_eq!(format!("{:?}", again.world()), format!("{:?}", tree.world()));

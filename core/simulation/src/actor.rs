@@ -14,7 +14,7 @@ use optimist_client::{Strategy, WorkingCopy, Write};
 pub enum ActorId {
     A,
     B,
-    /// The third actor, such as a controller or a kubelet.
+    /// The third actor, such as a kubelet.
     C,
     /// One more actor, such as a tool.
     D,
@@ -32,9 +32,6 @@ impl ActorId {
         ActorId::E,
         ActorId::F,
     ];
-    /// All who can have edits beside a controller, which has the place of C.
-    pub const BESIDE_CONTROLLER: [ActorId; 5] =
-        [ActorId::A, ActorId::B, ActorId::D, ActorId::E, ActorId::F];
     /// The two editors, which the page always shows.
     pub const EDITORS: [ActorId; 2] = [ActorId::A, ActorId::B];
 }

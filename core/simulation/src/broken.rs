@@ -4,8 +4,8 @@ use optimist_apiserver::server::ApiServer;
 use optimist_checker::{Goal, Safety};
 use optimist_controller::program::Kind;
 
-use crate::World;
 use crate::explore::ready_properties;
+use crate::{ActorId, World};
 
 /// A property of a controller's program that does not hold at a moment of a history. Lost edits are
 /// in the [ledger](World::ledger).
@@ -27,17 +27,18 @@ pub enum BrokenProperty {
 }
 
 impl World {
-    /// Returns the properties of the controller's program: those that must always hold, and those
+    /// Returns the properties of a controller's program: those that must always hold, and those
     /// that must hold once nothing more happens by itself. `None` without a ready program, or if
     /// its properties do not fit the objects.
-    pub fn goals(&self) -> Option<(Vec<Safety>, Vec<Goal>)> {
-        ready_properties(self)
+    pub fn goals(&self, id: ActorId) -> Option<(Vec<Safety>, Vec<Goal>)> {
+        ready_properties(self, id)
     }
 
-    /// Returns the properties that are broken at this moment. Empty without a ready program, or if
-    /// its properties do not fit the objects.
-    pub fn broken_properties(&self) -> Vec<BrokenProperty> {
-        let steps = self.broken.iter().filter_map(|safety| match safety {
+    /// Returns the properties of a controller's program that are broken at this moment. Empty without a
+    /// ready program, or if its properties do not fit the objects.
+    pub fn broken_properties(&self, id: ActorId) -> Vec<BrokenProperty> {
+        let own = self.broken.iter().filter(|(broken, _)| *broken == id);
+        let steps = own.filter_map(|(_, safety)| match safety {
             Safety::AtMost(most, kind) => {
                 let found = objects_of(self.server(), kind);
                 (found > *most).then(|| BrokenProperty::TooMany {
@@ -52,7 +53,7 @@ impl World {
             Safety::KeepsFinalizer(..) | Safety::NoEditLost => None,
         });
         let mut broken: Vec<_> = steps.collect();
-        let goals = ready_properties(self).filter(|_| self.is_at_rest());
+        let goals = ready_properties(self, id).filter(|_| self.is_at_rest());
         let goals = goals.into_iter().flat_map(|(_, goals)| goals);
         let wrong = goals.filter(|goal| !goal.is_true(self.server()));
         broken.extend(wrong.map(BrokenProperty::AtRest));
@@ -67,20 +68,22 @@ impl World {
 
     /// Notes the properties that a step broke. `before` is the world before it.
     pub(super) fn note_broken(&mut self, before: &World) {
-        let Some((always, _)) = ready_properties(before) else {
-            return;
-        };
-        for safety in always {
+        let controllers = before.controllers().filter_map(|(id, _)| {
+            let (always, _) = ready_properties(before, id)?;
+            Some(always.into_iter().map(move |safety| (id, safety)))
+        });
+        for broken in controllers.flatten() {
+            let (_, safety) = &broken;
             // What was so before, this step did not do.
-            let grew = match &safety {
+            let grew = match safety {
                 Safety::AtMost(_, kind) => {
                     objects_of(self.server(), kind) > objects_of(before.server(), kind)
                 }
                 _ => true,
             };
             if grew && !safety.holds_between(before.server(), self.server()) {
-                self.broken.retain(|known| *known != safety);
-                self.broken.push(safety);
+                self.broken.retain(|known| *known != broken);
+                self.broken.push(broken);
             }
         }
     }

@@ -1,7 +1,7 @@
-//! A controller as the third actor of a history.
+//! Controllers as actors of a history.
 //!
 //! Each operation is one step: one request, one event, one statement that others can see, or one
-//! thing that happens to the controller. Its requests are those of [`ActorId::C`](crate::ActorId).
+//! thing that happens to a controller.
 
 use optimist_apiserver::server::EventType;
 use optimist_apiserver::storage::Revision;
@@ -10,9 +10,9 @@ use optimist_controller::program::{Program, ReadyProgram};
 use optimist_system::ControllerOperation;
 use serde::{Deserialize, Serialize};
 
-use crate::{HistoryTree, NodeId, Operation};
+use crate::{ActorId, HistoryTree, NodeId, Operation};
 
-/// The controller of a history.
+/// A controller of a history.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ControllerStart {
@@ -86,45 +86,45 @@ pub struct EventOnTheWay {
 const MOST_STEPS: usize = 500;
 
 impl HistoryTree {
-    /// Lets each cache of the controller list and open its watch, with one node for each request.
+    /// Lets each cache of a controller list and open its watch, with one node for each request.
     /// Returns the last node; `None` if all watches are open.
-    pub fn connect_controller(&mut self) -> Option<NodeId> {
+    pub fn connect_controller(&mut self, id: ActorId) -> Option<NodeId> {
         let mut last = None;
         for _ in 0..MOST_STEPS {
-            let caches = self.world().controller()?.caches();
+            let caches = self.world().controller(id)?.caches();
             let closed = caches.iter().position(|cache| !cache.is_watching());
             let Some(cache) = closed else {
                 break;
             };
             let operation = ControllerOperation::Connect(cache);
-            last = Some(self.act_once(Operation::Control(operation))?);
+            last = Some(self.act_once(Operation::Control(id, operation))?);
         }
         last
     }
 
-    /// Starts the controller again. A server that does not have the last write answers the first list of
+    /// Starts a controller again. A server that does not have the last write answers the first list of
     /// each cache that begins with one; the watches come from the present server. Returns the last node;
     /// `None` if no list was answered so: nothing was written before, or each cache begins with a watch.
-    pub fn restart_behind(&mut self) -> Option<NodeId> {
-        let caches = self.world().controller()?.caches().len();
-        let mut control = |operation| self.act_once(Operation::Control(operation));
+    pub fn restart_behind(&mut self, id: ActorId) -> Option<NodeId> {
+        let caches = self.world().controller(id)?.caches().len();
+        let mut control = |operation| self.act_once(Operation::Control(id, operation));
         control(ControllerOperation::Restart)?;
         let lists = (0..caches).filter_map(|cache| control(ControllerOperation::ListBehind(cache)));
         let listed = lists.last()?;
-        Some(self.connect_controller().unwrap_or(listed))
+        Some(self.connect_controller(id).unwrap_or(listed))
     }
 
-    /// Runs the reconcile of the controller to its end, with one node for each step. Without a run,
+    /// Runs the reconcile of a controller to its end, with one node for each step. Without a run,
     /// the worker takes the next key first. Returns the last node; `None` if the worker waits.
-    pub fn run_controller(&mut self) -> Option<NodeId> {
+    pub fn run_controller(&mut self, id: ActorId) -> Option<NodeId> {
         let mut last = None;
         for _ in 0..MOST_STEPS {
-            let step = Operation::Control(ControllerOperation::Step);
+            let step = Operation::Control(id, ControllerOperation::Step);
             let Some(node) = self.act_once(step) else {
                 break;
             };
             last = Some(node);
-            if self.world().controller()?.run().is_none() {
+            if self.world().controller(id)?.run().is_none() {
                 break;
             }
         }

@@ -61,10 +61,10 @@ impl Step {
                 return Headline::Operation(Operation::Watch(WatchAction::Open(from)));
             }
             // Its controller has no answer, whatever the server answered.
-            (Operation::Control(ControllerOperation::StepLosing(_)), _) => {
+            (Operation::Control(_, ControllerOperation::StepLosing(_)), _) => {
                 return Headline::Operation(self.operation.clone());
             }
-            (Operation::Control(_), Some(exchange)) if !self.is_stream() => exchange,
+            (Operation::Control(..), Some(exchange)) if !self.is_stream() => exchange,
             (operation, _) => return Headline::Operation(operation.clone()),
         };
         let applies = exchange.content_type == "application/apply-patch+yaml";
@@ -82,7 +82,7 @@ impl Step {
     }
 
     fn headline_content(&self) -> Option<HeadlineContent> {
-        if let Operation::Control(_) = self.operation {
+        if let Operation::Control(..) = self.operation {
             let mut edits = self.edits.iter().filter(|change| !change.is_bookkeeping());
             return edits.next().map(|first| HeadlineContent::Edits {
                 manifest: false,

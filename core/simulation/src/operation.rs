@@ -18,10 +18,10 @@ pub enum Operation {
         /// `true` if the API server is restarted too, so that its watch cache is empty as well.
         restart: bool,
     },
-    /// Some seconds pass. Keys of the controller whose time has come are added to its queue.
+    /// Some seconds pass. Keys of controllers whose time has come are added to their queues.
     Wait(u32),
-    /// The controller does something, or something happens to it.
-    Control(ControllerOperation),
+    /// A controller does something, or something happens to it.
+    Control(ActorId, ControllerOperation),
 }
 
 impl fmt::Display for Operation {
@@ -43,7 +43,7 @@ impl fmt::Display for Operation {
             Operation::Compact { restart: false } => "compact",
             Operation::Compact { restart: true } => "compact and restart",
             Operation::Wait(seconds) => return write!(f, "{seconds} s pass"),
-            Operation::Control(operation) => return operation.fmt(f),
+            Operation::Control(_, operation) => return operation.fmt(f),
         })
     }
 }

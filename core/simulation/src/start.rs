@@ -4,12 +4,13 @@ mod installed;
 
 pub use installed::{InstalledObjects, environment_after};
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use http::{Request, header};
 use serde_json::Value;
 
-use super::{ControllerStart, NGINX, ObjectRef};
+use super::{ActorId, ControllerStart, NGINX, ObjectRef};
 use optimist_apiserver::environment::Environment;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, DEFAULT_NAMESPACE, Release};
@@ -34,8 +35,8 @@ pub struct Start {
     pub installed: bool,
     /// The release of the server.
     pub release: Release,
-    /// The controller, if the third actor is one.
-    pub controller: Option<ControllerStart>,
+    /// The actors that are controllers.
+    pub controllers: BTreeMap<ActorId, ControllerStart>,
 }
 
 /// The reason why a manifest could not become the stored object.
@@ -241,26 +242,26 @@ impl Start {
         })
     }
 
-    /// The controller, before it has sent anything.
-    pub(super) fn make_controller(
+    /// The controllers, before they have sent anything.
+    pub(super) fn make_controllers(
         &self,
         server: &ApiServer,
         subjects: &[ObjectRef],
-    ) -> Result<Option<Controller>, LoadError> {
-        let Some(start) = &self.controller else {
-            return Ok(None);
-        };
+    ) -> Result<Vec<(ActorId, Controller)>, LoadError> {
         let last = subjects.last().map(ObjectRef::namespace);
-        let namespace = start.namespace.as_deref().or(last);
-        let namespace = namespace.unwrap_or(DEFAULT_NAMESPACE);
-        let program = start.program.program();
-        program
-            .check()
-            .map_err(|problem| ManifestError::Content(problem.to_string()))?;
-        let controller = start.release.controller(program, server, namespace);
-        controller
-            .map(Some)
-            .map_err(|unknown| ManifestError::Content(unknown.to_string()).into())
+        let make = |(actor, start): (&ActorId, &ControllerStart)| {
+            let namespace = start.namespace.as_deref().or(last);
+            let namespace = namespace.unwrap_or(DEFAULT_NAMESPACE);
+            let program = start.program.program();
+            program
+                .check()
+                .map_err(|problem| ManifestError::Content(problem.to_string()))?;
+            let controller = start.release.controller(program, server, namespace);
+            let controller =
+                controller.map_err(|unknown| ManifestError::Content(unknown.to_string()))?;
+            Ok((*actor, controller))
+        };
+        self.controllers.iter().map(make).collect()
     }
 
     fn store(&self, server: &mut ApiServer, object: &Value) -> Result<ObjectRef, LoadError> {

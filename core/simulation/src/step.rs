@@ -290,7 +290,7 @@ impl Step {
     pub fn actor(&self) -> Option<ActorId> {
         match self.operation {
             Operation::Act(actor, _) => Some(actor),
-            Operation::Control(_) => Some(ActorId::C),
+            Operation::Control(actor, _) => Some(actor),
             _ => None,
         }
     }
@@ -340,8 +340,8 @@ impl Step {
 
     /// Returns whether the server answered and the client received nothing.
     pub fn is_answer_lost(&self) -> bool {
-        let operation = ControllerOperation::StepLosing(Lost::Answer);
-        self.operation == Operation::Control(operation)
+        let lost = ControllerOperation::StepLosing(Lost::Answer);
+        matches!(self.operation, Operation::Control(_, operation) if operation == lost)
     }
 
     /// Returns whether it was only a read.
@@ -355,7 +355,7 @@ impl Step {
             Operation::Act(_, Action::Get) => false,
             Operation::Act(_, Action::Request(by_hand)) => by_hand.method != "GET",
             Operation::Act(..) => true,
-            Operation::Control(_) => {
+            Operation::Control(..) => {
                 let exchange = self.exchange.as_ref();
                 exchange.is_some_and(|exchange| exchange.method != Method::GET)
             }
@@ -380,7 +380,7 @@ impl Step {
             Operation::Watch(action) => {
                 matches!(action, WatchAction::Open(_) | WatchAction::Resume)
             }
-            Operation::Control(_) => self
+            Operation::Control(..) => self
                 .exchange
                 .as_ref()
                 .is_some_and(|exchange| exchange.target.contains("watch=true")),

@@ -37,8 +37,8 @@ pub struct World {
     /// The index of the current object.
     subject: usize,
     actors: [Actor; ActorId::ALL.len()],
-    /// The properties of a ready program that steps have broken.
-    pub(super) broken: Vec<Safety>,
+    /// The properties of ready programs that steps have broken, with the controllers that have them.
+    pub(super) broken: Vec<(ActorId, Safety)>,
 }
 
 /// The edits of an object that nobody has written or read.
@@ -63,7 +63,7 @@ impl World {
     /// Those of [`load`](Self::load).
     pub fn from_start(start: Arc<Start>) -> Result<(Self, Vec<String>), LoadError> {
         let made = start.make()?;
-        let controller = start.make_controller(&made.server, &made.subjects)?;
+        let controllers = start.make_controllers(&made.server, &made.subjects)?;
         let start = match made.manifests {
             Some(manifests) if manifests != start.manifests => Arc::new(Start {
                 manifests,
@@ -72,13 +72,15 @@ impl World {
             _ => start,
         };
         let mut world = Self::with_subjects(made.server, made.subjects, start);
-        if let Some(controller) = controller {
-            let actor = world.actor_mut(ActorId::C);
-            actor.name = "Controller".into();
+        let is_alone = controllers.len() == 1;
+        for (id, controller) in controllers {
+            let actor = world.actor_mut(id);
+            actor.name = match is_alone {
+                true => "Controller".into(),
+                false => format!("Controller {}", id.letter()).into(),
+            };
             actor.manager = controller.client().manager().into();
-            world
-                .system
-                .set_process(ActorId::C as ProcessId, controller);
+            world.system.set_process(id as ProcessId, controller);
         }
         Ok((world, made.dropped))
     }
@@ -303,15 +305,15 @@ impl World {
     /// not possible now.
     pub fn act(&mut self, operation: Operation) -> Option<Step> {
         let revision = self.server().store().revision();
-        let before = self.controller().is_some().then(|| self.clone());
+        let before = self.has_controllers().then(|| self.clone());
         let mut step = match operation {
-            // The third lane is the controller's.
-            Operation::Act(ActorId::C, _) if self.controller().is_some() => return None,
+            // A controller acts by its program.
+            Operation::Act(id, _) if self.controller(id).is_some() => return None,
             Operation::Act(id, action) => self.request(id, action)?,
             Operation::Watch(action) => self.watch(action)?,
             Operation::Compact { restart } => self.compact(restart)?,
             Operation::Wait(seconds) => self.wait(seconds),
-            Operation::Control(operation) => self.control(operation)?,
+            Operation::Control(id, operation) => self.control(id, operation)?,
         };
         if let Some(before) = before {
             self.observe_new_objects(revision);

@@ -50,7 +50,7 @@ fn loses_in_some_order(
     if !world.updates().losses().is_empty() {
         return true;
     }
-    let controller = world.controller().unwrap();
+    let controller = world.controller(ActorId::C).unwrap();
     let state = format!(
         "{:?} {:?} {:?} {:?} {:?} {procedure:?}",
         world.stored(),
@@ -62,7 +62,8 @@ fn loses_in_some_order(
     if depth == 0 || !seen.insert(state) {
         return false;
     }
-    let operations = [Do::Deliver(0), Do::Step, Do::Wake].map(Operation::Control);
+    let operations =
+        [Do::Deliver(0), Do::Step, Do::Wake].map(|of| Operation::Control(ActorId::C, of));
     let controlled = operations.into_iter().any(|operation| {
         let mut next = world.clone();
         next.act(operation).is_some()
@@ -79,7 +80,7 @@ fn all_orders_of_play_lose_an_edit_where_the_search_says_so() {
     let mut told = Vec::new();
     for (name, switches) in [(Name::FinalizerKeeper, &[][..]), (Name::FieldOwner, &[])] {
         for third in [&ThirdActor::EDITORS[..], &ThirdActor::TOOLS].concat() {
-            let tree = tree(name, switches);
+            let tree = tree(name, switches, &[]);
             let Some(question) = no_edit_lost(&tree, third) else {
                 continue;
             };
@@ -101,7 +102,7 @@ fn all_orders_of_play_lose_an_edit_where_the_search_says_so() {
 fn a_tool_beside_a_controller_writes_in_play_as_in_the_search() {
     // The keeper's merge patch replaces the list of finalizers; `kubectl replace` replaces everything.
     let third = ThirdActor::Tool(Preset::KubectlReplace);
-    let mut tree = tree(Name::FinalizerKeeper, &[]);
+    let mut tree = tree(Name::FinalizerKeeper, &[], &[]);
     let question = no_edit_lost(&tree, third).unwrap();
     assert_eq!(question.actors[0].0, ActorId::D);
     let mut search = ControllerSearch::new(tree.world(), question, 20_000).unwrap();
@@ -145,7 +146,7 @@ fn a_tool_beside_a_controller_writes_in_play_as_in_the_search() {
 
 #[test]
 fn what_cannot_be_is_not_asked() {
-    let mut tree = tree(Name::FieldOwner, &[]);
+    let mut tree = tree(Name::FieldOwner, &[], &[]);
     let question = |tree: &HistoryTree, third| no_edit_lost(tree, third);
     let scales = ThirdActor::Tool(Preset::KubectlScale);
     assert!(question(&tree, scales).is_none(), "a widget has no scale");

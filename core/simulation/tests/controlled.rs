@@ -53,7 +53,7 @@ fn children(world: &World) -> usize {
 
 #[test]
 fn the_witness_of_a_second_child_opens_in_the_tree_at_the_deciding_step() {
-    let mut tree = tree(Name::ChildMaker, &[]);
+    let mut tree = tree(Name::ChildMaker, &[], &[]);
     let search = searched(&tree, one_child(&tree));
     assert_eq!(search.holds(), Some(false));
     let Some(ControllerWitness::Unsafe(0, run)) = search.witness() else {
@@ -78,7 +78,7 @@ fn each_protection_alone_leaves_no_history_with_a_second_child() {
         ReadYourOwnWrites,
         WaitForOwnVersion,
     ] {
-        let tree = tree(Name::ChildMaker, &[switch]);
+        let tree = tree(Name::ChildMaker, &[switch], &[]);
         let search = searched(&tree, one_child(&tree));
         assert_eq!(
             search.holds(),
@@ -88,7 +88,7 @@ fn each_protection_alone_leaves_no_history_with_a_second_child() {
         );
     }
     // kubernetes#129795
-    let mut forgets = tree(Name::ChildMaker, &[Expectations]);
+    let mut forgets = tree(Name::ChildMaker, &[Expectations], &[]);
     let timeouts = ControllerQuestion {
         faults: Faults {
             timeouts: 1,
@@ -100,7 +100,7 @@ fn each_protection_alone_leaves_no_history_with_a_second_child() {
     let run = search.witness().unwrap().run();
     search.question().replay(&mut forgets, &run).unwrap();
     assert_eq!(children(forgets.world()), 2);
-    let waits = tree(Name::ChildMaker, &[WaitForOwnVersion]);
+    let waits = tree(Name::ChildMaker, &[WaitForOwnVersion], &[]);
     assert_eq!(searched(&waits, timeouts).holds(), Some(true));
 }
 
@@ -126,14 +126,14 @@ fn no_edit_lost(tree: &HistoryTree) -> ControllerQuestion {
 #[test]
 fn a_lost_edit_of_an_editor_is_found_and_the_verdict_of_the_witness_agrees() {
     // kubermatic#6759; java-operator-sdk#1248
-    let mut flawed = tree(Name::FinalizerKeeper, &[]);
+    let mut flawed = tree(Name::FinalizerKeeper, &[], &[]);
     finalizer_pending(&mut flawed);
     let search = searched(&flawed, no_edit_lost(&flawed));
     let run = search.witness().expect("a history that loses it").run();
     search.question().replay(&mut flawed, &run).unwrap();
     assert_eq!(flawed.world().verdict(), Verdict::Lost);
     // The keeper can lose the editor's edit, and the editor, who has read before, the keeper's.
-    let mut locked = tree(Name::FinalizerKeeper, &[Switch::OptimisticLock]);
+    let mut locked = tree(Name::FinalizerKeeper, &[Switch::OptimisticLock], &[]);
     finalizer_pending(&mut locked);
     let editor = locked.world_mut().actor_mut(ActorId::A);
     let write = Write {
@@ -160,14 +160,14 @@ fn edit(tree: &mut HistoryTree, actor: ActorId, change: impl FnOnce(&mut serde_j
 }
 
 fn step(tree: &mut HistoryTree) {
-    let step = Operation::Control(Do::Step);
+    let step = Operation::Control(ActorId::C, Do::Step);
     tree.act(step).expect("the controller can go on");
 }
 
 #[test]
 fn a_search_knows_what_was_done_before_it_began() {
     for (name, field) in [(Name::FieldOwner, "size"), (Name::FinalizerKeeper, "")] {
-        let mut tree = tree(name, &[]);
+        let mut tree = tree(name, &[], &[]);
         step(&mut tree);
         step(&mut tree);
         edit(&mut tree, ActorId::A, |object| match field {
@@ -187,7 +187,7 @@ fn a_search_knows_what_was_done_before_it_began() {
 
 #[test]
 fn the_edits_of_all_editors_beside_a_controller_are_ordered_with_its_steps() {
-    let mut tree = tree(Name::FinalizerKeeper, &[]);
+    let mut tree = tree(Name::FinalizerKeeper, &[], &[]);
     finalizer_pending(&mut tree);
     for (actor, name) in [(ActorId::D, "example.com/d"), (ActorId::F, "example.com/f")] {
         tree.act(Operation::Act(actor, Action::Get)).unwrap();
@@ -221,7 +221,7 @@ fn the_edits_of_all_editors_beside_a_controller_are_ordered_with_its_steps() {
 
 #[test]
 fn a_question_that_nothing_can_violate_does_not_hold() {
-    let tree = tree(Name::FieldOwner, &[]);
+    let tree = tree(Name::FieldOwner, &[], &[]);
     let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
     assert_eq!(question.always, [Safety::NoEditLost]);
     let answers = searched(&tree, question).answers();
@@ -230,43 +230,108 @@ fn a_question_that_nothing_can_violate_does_not_hold() {
 
 #[test]
 fn a_property_that_is_broken_already_does_not_hold() {
-    let mut tree = tree(Name::ChildMaker, &[]);
-    assert_eq!(tree.world().broken_properties(), []);
+    let mut tree = tree(Name::ChildMaker, &[], &[]);
+    assert_eq!(tree.world().broken_properties(ActorId::C), []);
     step(&mut tree);
-    while tree.world().controller().unwrap().run().is_some() {
+    while tree.world().controller(ActorId::C).unwrap().run().is_some() {
         step(&mut tree);
     }
     edit(&mut tree, ActorId::A, |object| {
         object["spec"]["size"] = json!(2)
     });
-    tree.act(Operation::Control(Do::Deliver(0))).unwrap();
-    assert_eq!(tree.world().broken_properties(), []);
+    tree.act(Operation::Control(ActorId::C, Do::Deliver(0)))
+        .unwrap();
+    assert_eq!(tree.world().broken_properties(ActorId::C), []);
     step(&mut tree);
-    while tree.world().controller().unwrap().run().is_some() {
+    while tree.world().controller(ActorId::C).unwrap().run().is_some() {
         step(&mut tree);
     }
     let kind = ReadyProgram::config_map();
     let (found, most) = (2, 1);
     let broken = BrokenProperty::TooMany { kind, found, most };
     let now = std::slice::from_ref(&broken);
-    assert_eq!(tree.world().broken_properties(), now);
+    assert_eq!(tree.world().broken_properties(ActorId::C), now);
     let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
     let answer = searched(&tree, question).answers().remove(0);
     let now = PropertyAnswer::Broken(ControllerWitness::Unsafe(0, Vec::new()));
     assert_eq!(answer, now);
     // At rest it is not as wished, either.
-    while let Some(deliver) = tree.world().next_delivery() {
-        tree.act(Operation::Control(deliver)).unwrap();
+    while let Some(deliver) = tree.world().next_delivery(ActorId::C) {
+        tree.act(Operation::Control(ActorId::C, deliver)).unwrap();
     }
-    while tree.act(Operation::Control(Do::Step)).is_some() {}
+    while tree.act(Operation::Control(ActorId::C, Do::Step)).is_some() {}
     let goal = Goal::Count(1, ReadyProgram::config_map());
     let at_rest = [broken, BrokenProperty::AtRest(goal)];
-    assert_eq!(tree.world().broken_properties(), at_rest);
+    assert_eq!(tree.world().broken_properties(ActorId::C), at_rest);
+}
+
+#[test]
+fn two_controllers_that_make_one_child_each_break_the_goal_of_both() {
+    // Each knows its own writes and not those of the other.
+    let once: &[Switch] = &[Switch::Expectations];
+    let mut tree = tree(Name::ChildMaker, once, &[(Name::ChildMaker, once.to_vec())]);
+    let (first, second) = (ActorId::C, ActorId::D);
+    let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
+    // Both have the same properties: each is asked once.
+    assert_eq!(question.always.len(), 1);
+    let search = searched(&tree, question.clone());
+    let Some(ControllerWitness::Unsafe(0, run)) = search.witness() else {
+        panic!("{:?}", search.witness())
+    };
+    question.replay(&mut tree, &run).unwrap();
+    let writers: Vec<ActorId> = tree
+        .current_path()
+        .iter()
+        .filter_map(|node| tree.step(*node))
+        .filter(|step| step.exchange.as_ref().is_some_and(|it| it.method == "POST"))
+        .filter_map(|step| step.actor())
+        .collect();
+    assert!(
+        writers == [first, second] || writers == [second, first],
+        "{writers:?}"
+    );
+    assert_eq!(children(tree.world()), 2);
+    let kind = ReadyProgram::config_map();
+    let (found, most) = (2, 1);
+    let broken = BrokenProperty::TooMany { kind, found, most };
+    for controller in [first, second] {
+        let now = std::slice::from_ref(&broken);
+        assert_eq!(tree.world().broken_properties(controller), now);
+    }
+    // One of them alone makes one.
+    let alone = self::tree(Name::ChildMaker, once, &[]);
+    let question = ControllerQuestion::of_ready_program(alone.world()).unwrap();
+    assert_eq!(
+        searched(&alone, question).answers()[0],
+        PropertyAnswer::Holds
+    );
+}
+
+#[test]
+fn each_of_two_controllers_has_its_own_steps_caches_and_runs() {
+    let mut tree = tree(Name::FieldOwner, &[], &[(Name::Scaler, Vec::new())]);
+    // The scaler may make as many children as the field owner asks for.
+    let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
+    let most = Safety::AtMost(3, ReadyProgram::config_map());
+    assert!(question.always.contains(&most), "{:?}", question.always);
+    // Each controller has its own steps, caches and runs.
+    let (owner, scaler) = (ActorId::C, ActorId::D);
+    tree.run_controller(owner).unwrap();
+    assert_eq!(tree.run_number(owner), 1);
+    assert_eq!(tree.run_number(scaler), 0);
+    let size = &tree.world().stored().unwrap().1["spec"]["size"];
+    assert_eq!(size, &json!(3));
+    let behind = |id: ActorId| tree.world().cache_standings(id)[0].behind;
+    assert_eq!((behind(owner), behind(scaler)), (1, 1));
+    tree.act(Operation::Control(scaler, Do::Deliver(0)))
+        .unwrap();
+    let behind = |id: ActorId| tree.world().cache_standings(id)[0].behind;
+    assert_eq!((behind(owner), behind(scaler)), (1, 0));
 }
 
 /// The status codes of an editor's requests in a run: the controller first, then the editor.
 fn codes_after_the_controller(write: Write) -> Vec<u16> {
-    let mut tree = tree(Name::FieldOwner, &[]);
+    let mut tree = tree(Name::FieldOwner, &[], &[]);
     tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
     let world = tree.world_mut();
     world.actor_mut(ActorId::A).set_write(write);
@@ -317,7 +382,7 @@ fn a_status_with_a_clock_never_rests_and_its_cycle_can_be_repeated() {
         settles: true,
         ..ControllerQuestion::default()
     };
-    let mut clock = tree(Name::StatusWriter, &[DeepCopy, Compare]);
+    let mut clock = tree(Name::StatusWriter, &[DeepCopy, Compare], &[]);
     let search = searched(&clock, settles());
     let Some(ControllerWitness::NeverRests(way, cycle)) = search.witness() else {
         panic!("{:?}", search.witness())
@@ -332,7 +397,7 @@ fn a_status_with_a_clock_never_rests_and_its_cycle_can_be_repeated() {
             .expect("again and again");
         assert!(revision(&clock) > before);
     }
-    let rests = tree(Name::StatusWriter, &[DeepCopy, Compare, NoClock]);
+    let rests = tree(Name::StatusWriter, &[DeepCopy, Compare, NoClock], &[]);
     assert_eq!(searched(&rests, settles()).holds(), Some(true));
 }
 
@@ -346,7 +411,7 @@ fn loses_in_some_order(
     if !world.updates().losses().is_empty() {
         return true;
     }
-    let controller = world.controller().unwrap();
+    let controller = world.controller(ActorId::C).unwrap();
     let state = format!(
         "{:?} {:?} {:?} {:?} {:?} {sent}",
         world.stored(),
@@ -359,7 +424,7 @@ fn loses_in_some_order(
         return false;
     }
     let mut operations: Vec<_> = [Do::Deliver(0), Do::Step, Do::Wake]
-        .map(Operation::Control)
+        .map(|of| Operation::Control(ActorId::C, of))
         .into();
     if !sent {
         let write = world.actor(ActorId::A).write();
@@ -384,7 +449,7 @@ fn all_orders_of_the_world_lose_an_edit_where_the_search_says_so() {
         (Name::Annotator, &[DeepCopy]),
     ] {
         for versioned in [false, true] {
-            let mut tree = tree(name, switches);
+            let mut tree = tree(name, switches, &[]);
             finalizer_pending(&mut tree);
             let editor = tree.world_mut().actor_mut(ActorId::A);
             let write = Write {

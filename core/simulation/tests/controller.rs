@@ -1,4 +1,4 @@
-//! A controller as the third actor of a history.
+//! A controller as an actor of a history.
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::EventType;
@@ -16,7 +16,7 @@ use proptest::strategy::Strategy as _;
 fn start(name: ReadyProgramName, switches: &[Switch]) -> Start {
     let program = ReadyProgram::new(name).with(switches.iter().copied());
     Start {
-        controller: Some(program.into()),
+        controllers: [(ActorId::C, program.into())].into(),
         ..Start::with(WIDGET)
     }
 }
@@ -27,7 +27,7 @@ fn tree(name: ReadyProgramName, switches: &[Switch]) -> HistoryTree {
 }
 
 fn control(tree: &mut HistoryTree, operation: Do) -> Step {
-    let node = tree.act(Operation::Control(operation));
+    let node = tree.act(Operation::Control(ActorId::C, operation));
     let node = node.unwrap_or_else(|| panic!("{operation:?} is not possible"));
     tree.step(node).unwrap().clone()
 }
@@ -68,7 +68,7 @@ fn names(tree: &HistoryTree) -> Vec<String> {
 /// The same controller with the libraries of a release.
 fn with_libraries(name: ReadyProgramName, release: ClientRelease) -> World {
     let mut start = start(name, &[]);
-    start.controller.as_mut().unwrap().release = release;
+    start.controllers.get_mut(&ActorId::C).unwrap().release = release;
     World::from_start(start.into()).unwrap().0
 }
 
@@ -107,14 +107,14 @@ fn the_watches_of_the_caches_begin_with_the_objects_and_are_steps_with_their_req
     let queued = [("default/web".to_owned(), KeyAddition::Queued)];
     assert_eq!(report.handled[0].keys, queued);
     assert_eq!(
-        tree.act(Operation::Control(Do::Connect(0))),
+        tree.act(Operation::Control(ActorId::C, Do::Connect(0))),
         None,
         "it watches"
     );
     let nodes = tree.len();
-    tree.connect_controller().unwrap();
+    tree.connect_controller(ActorId::C).unwrap();
     assert_eq!(tree.len(), nodes + 1, "the other cache watches");
-    assert!(tree.connect_controller().is_none());
+    assert!(tree.connect_controller(ActorId::C).is_none());
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn with_the_libraries_of_an_old_history_each_cache_lists_and_then_watches() {
     let second = control(&mut tree, Do::Connect(0));
     assert!(second.is_stream() && second.exchange.is_some());
     let nodes = tree.len();
-    tree.connect_controller().unwrap();
+    tree.connect_controller(ActorId::C).unwrap();
     assert_eq!(tree.len(), nodes + 2, "the other cache lists and watches");
 }
 
@@ -136,23 +136,33 @@ fn with_the_libraries_of_an_old_history_each_cache_lists_and_then_watches() {
 fn after_a_restart_only_a_first_list_can_come_from_a_server_that_is_behind() {
     for (release, made) in [(ClientRelease::V1_34, 2), (ClientRelease::V1_36, 1)] {
         let mut tree = HistoryTree::new(with_libraries(ReadyProgramName::ChildMaker, release));
-        tree.connect_controller().unwrap();
-        tree.run_controller().unwrap();
+        tree.connect_controller(ActorId::C).unwrap();
+        tree.run_controller(ActorId::C).unwrap();
         let lists = release == ClientRelease::V1_34;
-        assert_eq!(tree.restart_behind().is_some(), lists, "{release:?}");
+        assert_eq!(
+            tree.restart_behind(ActorId::C).is_some(),
+            lists,
+            "{release:?}"
+        );
         if lists {
-            let caches = tree.world().cache_standings();
+            let caches = tree.world().cache_standings(ActorId::C);
             let behind = caches.iter().map(|it| it.behind);
             assert_eq!(
                 behind.collect::<Vec<_>>(),
                 [0, 1],
                 "the child is on its way"
             );
-            assert!(tree.connect_controller().is_none(), "the watches are open");
-            assert!(tree.act(Operation::Control(Do::ListBehind(1))).is_none());
+            assert!(
+                tree.connect_controller(ActorId::C).is_none(),
+                "the watches are open"
+            );
+            assert!(
+                tree.act(Operation::Control(ActorId::C, Do::ListBehind(1)))
+                    .is_none()
+            );
         }
-        tree.connect_controller();
-        tree.run_controller().unwrap();
+        tree.connect_controller(ActorId::C);
+        tree.run_controller(ActorId::C).unwrap();
         let stored = tree.world().server().store();
         assert_eq!(stored.range("/registry/configmaps/").count(), made);
     }
@@ -164,18 +174,24 @@ fn an_event_ends_the_wait_of_a_key_unless_the_queue_is_that_of_client_go() {
         let world = with_libraries(ReadyProgramName::FieldOwner, release);
         let mut tree = HistoryTree::new(world);
         tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
-        tree.connect_controller().unwrap();
+        tree.connect_controller(ActorId::C).unwrap();
         tree.world_mut().look_at("Widget", "web");
         // The Widget is gone when the controller writes: its run fails, and the key waits.
         let delete = Action::Delete(optimist_simulation::Preconditions::default());
         tree.act(Operation::Act(ActorId::A, delete)).unwrap();
-        tree.run_controller().unwrap();
-        let waiting =
-            |tree: &HistoryTree| tree.world().controller().unwrap().queue().waiting().len();
+        tree.run_controller(ActorId::C).unwrap();
+        let waiting = |tree: &HistoryTree| {
+            tree.world()
+                .controller(ActorId::C)
+                .unwrap()
+                .queue()
+                .waiting()
+                .len()
+        };
         assert_eq!(waiting(&tree), 1);
         control(&mut tree, Do::Deliver(0));
         assert_eq!(waiting(&tree), waits, "{release:?}");
-        let queue = tree.world().controller().unwrap().queue().clone();
+        let queue = tree.world().controller(ActorId::C).unwrap().queue().clone();
         assert_eq!(queue.queued().count(), 1);
     }
 }
@@ -184,15 +200,15 @@ fn an_event_ends_the_wait_of_a_key_unless_the_queue_is_that_of_client_go() {
 fn a_generated_name_and_a_cache_that_is_behind_make_a_second_child() {
     let mut tree = tree(ReadyProgramName::ChildMaker, &[]);
     // Before a watch is open, no event is on its way.
-    assert_eq!(tree.world().events_on_the_way(0), []);
-    tree.connect_controller().unwrap();
-    tree.run_controller().unwrap();
+    assert_eq!(tree.world().events_on_the_way(ActorId::C, 0), []);
+    tree.connect_controller(ActorId::C).unwrap();
+    tree.run_controller(ActorId::C).unwrap();
     assert_eq!(
         names(&tree),
         ["Widget", "ConfigMap"],
         "an editor can open the child"
     );
-    let on_the_way = tree.world().events_on_the_way(1);
+    let on_the_way = tree.world().events_on_the_way(ActorId::C, 1);
     assert_eq!(on_the_way.len(), 1);
     assert_eq!(on_the_way[0].event_type, EventType::Added);
     assert_eq!(
@@ -201,11 +217,11 @@ fn a_generated_name_and_a_cache_that_is_behind_make_a_second_child() {
     );
     let delivered = control(&mut tree, Do::Deliver(0));
     assert!(delivered.exchange.is_none() && delivered.outcome() == Outcome::Done);
-    tree.run_controller().unwrap();
+    tree.run_controller(ActorId::C).unwrap();
     assert_eq!(names(&tree), ["Widget", "ConfigMap", "ConfigMap"]);
     let behind = |tree: &HistoryTree| {
         let world = tree.world();
-        world.controller().unwrap().caches()[1].behind(world.server())
+        world.controller(ActorId::C).unwrap().caches()[1].behind(world.server())
     };
     assert_eq!(behind(&tree), 2);
     control(&mut tree, Do::Deliver(1));
@@ -216,11 +232,11 @@ fn a_generated_name_and_a_cache_that_is_behind_make_a_second_child() {
 fn the_end_of_a_run_says_its_result_and_what_the_queue_did() {
     use Switch::DerivedName;
     let mut tree = tree(ReadyProgramName::ChildMaker, &[DerivedName]);
-    tree.connect_controller().unwrap();
-    tree.run_controller().unwrap();
+    tree.connect_controller(ActorId::C).unwrap();
+    tree.run_controller(ActorId::C).unwrap();
     edit(&mut tree, ActorId::A, "/spec/size", "2");
     control(&mut tree, Do::Deliver(0));
-    let last = tree.run_controller().unwrap();
+    let last = tree.run_controller(ActorId::C).unwrap();
     let step = tree.step(last).unwrap();
     assert_eq!(step.status_line(), "409 AlreadyExists");
     let ControllerEvent::Worker(WorkerReport::Finished { result, queue, .. }) = event(step) else {
@@ -230,14 +246,14 @@ fn the_end_of_a_run_says_its_result_and_what_the_queue_did() {
     assert_eq!(queue.after, Some(std::time::Duration::from_millis(5)));
     assert_eq!(queue.failures, 1);
     control(&mut tree, Do::Wake);
-    assert!(tree.world().controller().unwrap().can_take());
+    assert!(tree.world().controller(ActorId::C).unwrap().can_take());
 }
 
 #[test]
 fn a_run_that_waits_for_its_own_version_is_queued_again() {
     let mut tree = tree(ReadyProgramName::ChildMaker, &[Switch::WaitForOwnVersion]);
-    tree.connect_controller().unwrap();
-    tree.run_controller().unwrap();
+    tree.connect_controller(ActorId::C).unwrap();
+    tree.run_controller(ActorId::C).unwrap();
     edit(&mut tree, ActorId::A, "/spec/size", "2");
     control(&mut tree, Do::Deliver(0));
     let step = control(&mut tree, Do::Step);
@@ -250,7 +266,7 @@ fn a_run_that_waits_for_its_own_version_is_queued_again() {
 #[test]
 fn a_restart_forgets_and_a_dropped_watch_loses_what_is_on_its_way() {
     let mut tree = tree(ReadyProgramName::ChildMaker, &[]);
-    tree.connect_controller().unwrap();
+    tree.connect_controller(ActorId::C).unwrap();
     edit(&mut tree, ActorId::A, "/spec/size", "2");
     let step = control(&mut tree, Do::DropWatch(0));
     let lost = ControllerEvent::WatchDropped {
@@ -258,13 +274,16 @@ fn a_restart_forgets_and_a_dropped_watch_loses_what_is_on_its_way() {
         on_the_way: 1,
     };
     assert_eq!(event(&step), &lost);
-    assert_eq!(tree.act(Operation::Control(Do::Deliver(0))), None);
+    assert_eq!(
+        tree.act(Operation::Control(ActorId::C, Do::Deliver(0))),
+        None
+    );
     control(&mut tree, Do::Restart);
-    let controller = tree.world().controller().unwrap();
+    let controller = tree.world().controller(ActorId::C).unwrap();
     assert_eq!(controller.queue().queued().count(), 0);
     assert_eq!(controller.caches()[0].version(), "");
-    tree.connect_controller().unwrap();
-    assert!(tree.world().controller().unwrap().can_take());
+    tree.connect_controller(ActorId::C).unwrap();
+    assert!(tree.world().controller(ActorId::C).unwrap().can_take());
 }
 
 #[test]
@@ -273,7 +292,11 @@ fn the_third_lane_is_the_controllers() {
     assert_eq!(tree.act(Operation::Act(ActorId::C, Action::Get)), None);
     assert_eq!(&*tree.world().actor(ActorId::C).manager, "child-maker");
     let (mut without, _) = World::load(WIDGET).unwrap();
-    assert!(without.act(Operation::Control(Do::Step)).is_none());
+    assert!(
+        without
+            .act(Operation::Control(ActorId::C, Do::Step))
+            .is_none()
+    );
     assert!(
         without
             .act(Operation::Act(ActorId::C, Action::Get))
@@ -284,7 +307,7 @@ fn the_third_lane_is_the_controllers() {
 /// The finalizer keeper has cached the object, A adds a finalizer, and the controller patches.
 fn patched(switches: &[Switch]) -> HistoryTree {
     let mut tree = tree(ReadyProgramName::FinalizerKeeper, switches);
-    tree.connect_controller().unwrap();
+    tree.connect_controller(ActorId::C).unwrap();
     tree.act(Operation::Act(ActorId::A, Action::Get)).unwrap();
     let copy = tree.world_mut().copy_mut(ActorId::A);
     let mut object = (**copy.edited().unwrap()).clone();
@@ -292,7 +315,7 @@ fn patched(switches: &[Switch]) -> HistoryTree {
     copy.edit(object);
     let send = Action::Send(Write::usual(Strategy::MergePatch));
     tree.act(Operation::Act(ActorId::A, send)).unwrap();
-    tree.run_controller().unwrap();
+    tree.run_controller(ActorId::C).unwrap();
     tree
 }
 
@@ -314,13 +337,13 @@ fn a_write_from_a_stale_cache_loses_the_edit_that_the_cache_had_not_seen() {
 #[test]
 fn what_the_cache_has_seen_is_replaced_knowingly_and_a_later_good_run_is_no_refusal() {
     let mut tree = tree(ReadyProgramName::FieldOwner, &[Switch::OptimisticLock]);
-    tree.connect_controller().unwrap();
+    tree.connect_controller(ActorId::C).unwrap();
     control(&mut tree, Do::Step);
     edit(&mut tree, ActorId::A, "/spec/size", "7");
-    tree.run_controller().unwrap();
+    tree.run_controller(ActorId::C).unwrap();
     assert_eq!(tree.world().verdict(), Verdict::Refused);
     control(&mut tree, Do::Deliver(0));
-    while tree.run_controller().is_some() {}
+    while tree.run_controller(ActorId::C).is_some() {}
     assert_eq!(tree.world().stored().unwrap().1["spec"]["size"], 3);
     assert_eq!(tree.world().updates().losses(), []);
     assert_eq!(tree.world().verdict(), Verdict::Replaced);
@@ -329,15 +352,18 @@ fn what_the_cache_has_seen_is_replaced_knowingly_and_a_later_good_run_is_no_refu
 #[test]
 fn a_history_with_a_controller_goes_back_and_forth_and_equals_a_replay() {
     let mut tree = tree(ReadyProgramName::ChildMaker, &[]);
-    tree.connect_controller().unwrap();
-    tree.run_controller().unwrap();
+    tree.connect_controller(ActorId::C).unwrap();
+    tree.run_controller(ActorId::C).unwrap();
     edit(&mut tree, ActorId::B, "/spec/size", "4");
     control(&mut tree, Do::Deliver(0));
-    let end = tree.run_controller().unwrap();
+    let end = tree.run_controller(ActorId::C).unwrap();
     let seen = |tree: &HistoryTree| format!("{:?}", tree.world());
     let there = seen(&tree);
     while tree.back() {}
-    assert_eq!(tree.world().controller().unwrap().caches()[0].version(), "");
+    assert_eq!(
+        tree.world().controller(ActorId::C).unwrap().caches()[0].version(),
+        ""
+    );
     while tree.forward() {}
     assert_eq!((tree.current(), seen(&tree)), (end, there));
     // Another choice is a branch.
@@ -405,7 +431,7 @@ proptest! {
                     }
                 }
                 Happening::Control(operation) => {
-                    let node = tree.act(Operation::Control(operation));
+                    let node = tree.act(Operation::Control(ActorId::C, operation));
                     if let Some(exchange) = node.and_then(|node| tree.step(node)?.exchange.clone()) {
                         requests.0.push((exchange.method, exchange.target, exchange.code));
                     }
@@ -444,7 +470,7 @@ proptest! {
         }
         let world = tree.world();
         prop_assert_eq!(world.server().store().revision(), server.store().revision());
-        prop_assert_eq!(world.controller().unwrap().queue(), lone.queue());
+        prop_assert_eq!(world.controller(ActorId::C).unwrap().queue(), lone.queue());
     }
 }
 

@@ -10,6 +10,7 @@ use std::io::Write as _;
 
 use optimist_checker::Safety;
 use optimist_client::{Declares, OnConflict, Strategy as Send, Write, WriteMethod};
+use optimist_controller::Controller;
 use optimist_controller::program::{ReadyProgramName, Switch};
 use optimist_ledger::{Ledger, UpdateTracker};
 use optimist_simulation::explore::{
@@ -123,9 +124,19 @@ fn happen(tree: &mut HistoryTree, random: &mut Random) {
         5 if random.below(4) == 0 => {
             Operation::Act(editor, Action::Delete(Preconditions::default()))
         }
-        5..=8 => Operation::Control(Do::Step),
-        9..=10 => Operation::Control(Do::Deliver(random.below(2))),
-        _ => Operation::Control(random.choose(&[Do::Wake, Do::Resync(0), Do::DropWatch(0)])),
+        kind => {
+            let controllers = tree.world().controllers().map(|(id, _)| id);
+            let controllers: Vec<ActorId> = controllers.collect();
+            if controllers.is_empty() {
+                return;
+            }
+            let operation = match kind {
+                5..=8 => Do::Step,
+                9..=10 => Do::Deliver(random.below(2)),
+                _ => random.choose(&[Do::Wake, Do::Resync(0), Do::DropWatch(0)]),
+            };
+            Operation::Control(random.choose(&controllers), operation)
+        }
     };
     tree.act(operation);
 }
@@ -171,8 +182,18 @@ struct Agreed {
     stored: Vec<(String, Value)>,
     ledger: BTreeMap<String, Vec<String>>,
     lost: bool,
-    caches: Vec<String>,
-    run: Option<usize>,
+    /// Of each controller.
+    caches: Vec<Vec<String>>,
+    runs: Vec<Option<usize>>,
+}
+
+fn caches(controller: &Controller) -> Vec<String> {
+    let caches = controller.caches().iter();
+    caches.map(|cache| cache.version().to_owned()).collect()
+}
+
+fn run(controller: &Controller) -> Option<usize> {
+    controller.run().map(|run| run.at())
 }
 
 fn stored(server: &optimist_apiserver::server::ApiServer) -> Vec<(String, Value)> {
@@ -183,32 +204,23 @@ fn stored(server: &optimist_apiserver::server::ApiServer) -> Vec<(String, Value)
 }
 
 fn searched(state: &System, performed: &Performed) -> Agreed {
-    let controller = state.controllers().next().expect("it has one");
     Agreed {
         stored: stored(state.server()),
         ledger: ledger(state.ledger()),
         lost: !performed.done.losses.is_empty(),
-        caches: controller
-            .caches()
-            .iter()
-            .map(|cache| cache.version().to_owned())
-            .collect(),
-        run: controller.run().map(|run| run.at()),
+        caches: state.controllers().map(caches).collect(),
+        runs: state.controllers().map(run).collect(),
     }
 }
 
 fn played(world: &World, lost: bool) -> Agreed {
-    let controller = world.controller().expect("it has one");
+    let controllers = || world.controllers().map(|(_, controller)| controller);
     Agreed {
         stored: stored(world.server()),
         ledger: ledger(&world.ledger().renamed(|actor| actor as u8)),
         lost,
-        caches: controller
-            .caches()
-            .iter()
-            .map(|cache| cache.version().to_owned())
-            .collect(),
-        run: controller.run().map(|run| run.at()),
+        caches: controllers().map(caches).collect(),
+        runs: controllers().map(run).collect(),
     }
 }
 
@@ -225,16 +237,18 @@ fn difference(search: &Agreed, play: &Agreed) -> String {
     format!("only searched: {in_search:#?}, only played: {in_play:#?}")
 }
 
-/// Compares one history of a controller and editors. Returns the number of its steps.
+/// Compares one history of one or two controllers and editors. Returns the number of its steps.
 fn compare_controlled(seed: u64) -> usize {
     let random = &mut Random(seed);
-    let name = random.choose(&ReadyProgramName::ALL);
-    let switches: Vec<Switch> = name.switches().to_vec();
-    let switches: Vec<Switch> = switches
-        .into_iter()
-        .filter(|_| random.below(2) == 0)
+    let programs: Vec<(ReadyProgramName, Vec<Switch>)> = (0..=random.below(2))
+        .map(|_| {
+            let name = random.choose(&ReadyProgramName::ALL);
+            let switches = name.switches().iter().copied();
+            (name, switches.filter(|_| random.below(2) == 0).collect())
+        })
         .collect();
-    let tree = widget::tree(name, &switches);
+    let (name, switches) = &programs[0];
+    let tree = widget::tree(*name, switches, &programs[1..]);
     let mut tree = prefix(random, tree, &ActorId::EDITORS);
     let pending = ActorId::EDITORS.into_iter();
     let question = ControllerQuestion {
@@ -280,7 +294,7 @@ fn compare_controlled(seed: u64) -> usize {
         let performed = state.perform(transition).expect("it is possible");
         let before = tree.position();
         let done = replay.perform(&mut tree, transition);
-        assert_eq!(done, Some(()), "seed {seed} {name:?} {switches:?} {told:?}");
+        assert_eq!(done, Some(()), "seed {seed} {programs:?} {told:?}");
         let nodes = &tree.current_path()[before + 1..=tree.position()];
         let lost = nodes.iter().any(|node| {
             let step = tree.step(*node);
@@ -289,7 +303,7 @@ fn compare_controlled(seed: u64) -> usize {
         let (search, play) = (searched(&state, &performed), played(tree.world(), lost));
         assert!(
             search == play,
-            "seed {seed} {name:?} {switches:?} {told:?} {}",
+            "seed {seed} {programs:?} {told:?} {}",
             difference(&search, &play)
         );
     }

@@ -68,7 +68,7 @@ fn sets(tree: &HistoryTree, field: &str, value: Value) -> (ActorId, Procedure) {
 /// Returns the answer of the search for a program with some switches, in a state that can show its
 /// flaw.
 fn holds(name: Name, switches: &[Switch]) -> Option<bool> {
-    let mut tree = tree(name, switches);
+    let mut tree = tree(name, switches, &[]);
     let mut further = Vec::new();
     match name {
         Name::Cleaner => new_owner_and_child(&mut tree),
@@ -125,6 +125,7 @@ fn that_a_child_is_not_deleted_is_not_tried_where_there_is_none() {
         let mut tree = tree(
             Name::Cleaner,
             &[Switch::LiveParent, Switch::UidPrecondition],
+            &[],
         );
         if has_child {
             new_owner_and_child(&mut tree);
@@ -142,7 +143,7 @@ fn that_a_child_is_not_deleted_is_not_tried_where_there_is_none() {
 
 #[test]
 fn nothing_is_asked_where_the_properties_do_not_fit_the_objects() {
-    let mut tree = tree(Name::ChildMaker, &[]);
+    let mut tree = tree(Name::ChildMaker, &[], &[]);
     assert!(ControllerQuestion::of_ready_program(tree.world()).is_some());
     new_owner_and_child(&mut tree);
     assert!(ControllerQuestion::of_ready_program(tree.world()).is_none());
@@ -153,7 +154,7 @@ fn nothing_is_asked_where_the_properties_do_not_fit_the_objects() {
 
 #[test]
 fn every_edit_that_is_not_sent_is_asked_of_by_the_way_that_its_editor_writes() {
-    let mut tree = tree(Name::ChildMaker, &[]);
+    let mut tree = tree(Name::ChildMaker, &[], &[]);
     pending(&mut tree, |object| object["spec"]["size"] = json!(2));
     for strategy in Strategy::ALL {
         let editor = tree.world_mut().actor_mut(ActorId::A);

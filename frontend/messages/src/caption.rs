@@ -75,7 +75,7 @@ pub fn caption(explanation: &Explanation, world: &World) -> Caption {
 fn reading(kind: &Kind, world: &World) -> Caption {
     match kind {
         Kind::Start { version } => {
-            let two_and_one = world.subjects().count() == 1 && world.controller().is_none();
+            let two_and_one = world.subjects().count() == 1 && !world.has_controllers();
             let title = if two_and_one {
                 en::start_title()
             } else {

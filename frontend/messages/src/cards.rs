@@ -167,11 +167,10 @@ pub fn trouble(tree: &HistoryTree) -> Vec<StepTrouble> {
     let refused = refused.filter(|step| !is_conflict(step)).count();
     let lost: usize = steps().map(|step| step.losses.len()).sum();
     let world = tree.world();
-    let broken = world.controller().map(|_| world.broken_properties());
     let mut found = Vec::new();
     let mut add = |kind, text, title| found.push(StepTrouble { kind, text, title });
-    if let Some(property) = broken.unwrap_or_default().first() {
-        add(TroubleKind::Broken, en::broken(), orders::broken(property));
+    if let Some(broken) = orders::all_broken(world).into_iter().next() {
+        add(TroubleKind::Broken, en::broken(), broken);
     }
     if lost > 0 {
         add(TroubleKind::Lost, en::count_lost(&lost), String::new());

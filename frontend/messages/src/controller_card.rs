@@ -10,8 +10,8 @@ use optimist_controller::{
     WorkerReport,
 };
 use optimist_simulation::{
-    CacheStanding, ControllerEvent, ControllerOperation, EventOnTheWay, ExplanationKind, RunValue,
-    RunValueContent, World,
+    ActorId, CacheStanding, ControllerEvent, ControllerOperation, EventOnTheWay, ExplanationKind,
+    RunValue, RunValueContent, World,
 };
 
 use crate::{Caption, en};
@@ -179,7 +179,12 @@ pub(crate) fn row(operation: ControllerOperation, event: Option<&ControllerEvent
 
 /// The caption of a step of the controller that led to a world; `None` for any other step.
 pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> {
-    let ExplanationKind::Controlled { operation, event } = kind else {
+    let ExplanationKind::Controlled {
+        actor,
+        operation,
+        event,
+    } = kind
+    else {
         return None;
     };
     let none = |_| Caption::new(crate::controller::operation(*operation), []);
@@ -188,7 +193,8 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
     };
     let mut caption = match event {
         ControllerEvent::Connected { cache, report } => {
-            connected(*cache, report, world, *operation)
+            let standing = world.cache_standings(*actor).into_iter().nth(*cache);
+            connected(standing.as_ref(), report, *operation)
         }
         ControllerEvent::Delivered { report, .. } => delivered(report),
         ControllerEvent::WatchDropped { on_the_way, .. } => {
@@ -198,23 +204,23 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
         ControllerEvent::Resynced { .. } => Caption::new(en::did_resync(), []),
         ControllerEvent::Restarted => Caption::new(en::did_restart(), [en::did_restart_text()]),
         ControllerEvent::Woken { .. } => Caption::new(en::did_wake(), []),
-        ControllerEvent::Worker(report) => worked(report, world, *operation),
+        ControllerEvent::Worker(report) => worked(report, (*actor, world), *operation),
     };
     // The worst first: a narrow page has room for one sentence.
-    let broken = world.broken_properties();
-    let broken = broken.iter().map(crate::orders::broken);
-    caption.text.splice(0..0, broken);
+    caption.text.splice(0..0, crate::orders::all_broken(world));
+    if world.controllers().count() > 1 {
+        caption.title = en::of_controller(&world.actor(*actor).name, &caption.title);
+    }
     Some(caption)
 }
 
 /// A list leaves the cache without a watch; a watch that begins with the objects is open.
 fn connected(
-    cache: usize,
+    standing: Option<&CacheStanding>,
     report: &CacheReport,
-    world: &World,
     operation: ControllerOperation,
 ) -> Caption {
-    let Some(standing) = world.cache_standings().into_iter().nth(cache) else {
+    let Some(standing) = standing else {
         return Caption::new(en::controller_connects(), []);
     };
     let text = match &report.progress {
@@ -272,10 +278,10 @@ fn became_of(handled: &Handled) -> String {
     }
 }
 
-fn worked(report: &WorkerReport, world: &World, operation: ControllerOperation) -> Caption {
+fn worked(report: &WorkerReport, of: (ActorId, &World), operation: ControllerOperation) -> Caption {
     let sent = |call: &Call, error: Option<&ApiError>| match operation {
         ControllerOperation::StepLosing(lost) => Caption::new(sends(call), [loses(lost)]),
-        _ => sent(call, error, world),
+        _ => sent(call, error, of),
     };
     match report {
         WorkerReport::Taken { key } => Caption::new(en::did_take(key), [en::did_take_text()]),
@@ -293,7 +299,7 @@ fn worked(report: &WorkerReport, world: &World, operation: ControllerOperation) 
                 Caption::new(en::did_not_find(), [en::did_not_find_text()])
             }
             (None, _) => {
-                let text = read(statements.first().copied(), world);
+                let text = read(statements.first().copied(), of);
                 Caption::new(en::did_read(), [text])
             }
         },
@@ -348,9 +354,9 @@ fn sends(call: &Call) -> String {
 }
 
 /// Says what a request of the controller was, and its answer.
-fn sent(call: &Call, error: Option<&ApiError>, world: &World) -> Caption {
+fn sent(call: &Call, error: Option<&ApiError>, (actor, world): (ActorId, &World)) -> Caption {
     use optimist_apiserver::object::text;
-    let standings = world.cache_standings();
+    let standings = world.cache_standings(actor);
     let written = call.written().map(|object| text(object, "kind"));
     let mut caches = standings.iter();
     let cache = caches.find(|cache| Some(&*cache.kind) == written && cache.behind > 0);
@@ -363,10 +369,10 @@ fn sent(call: &Call, error: Option<&ApiError>, world: &World) -> Caption {
 }
 
 /// Says the state of the cache from which a statement of the controller read.
-fn read(statement: Option<usize>, world: &World) -> String {
-    let code = world.controller().map(|controller| controller.code());
+fn read(statement: Option<usize>, (actor, world): (ActorId, &World)) -> String {
+    let code = world.controller(actor).map(|controller| controller.code());
     let kind = code.and_then(|code| code.reads_kind(statement?));
-    let mut caches = world.cache_standings().into_iter();
+    let mut caches = world.cache_standings(actor).into_iter();
     match caches.find(|cache| Some(&*cache.kind) == kind) {
         Some(cache) if cache.behind > 0 => en::did_read_behind(&cache.version, &cache.behind),
         Some(cache) => en::did_read_text(&cache.version),

@@ -5,7 +5,7 @@ use optimist_client::Preset;
 use optimist_lesson::example_controller_properties;
 use optimist_masking::masked;
 use optimist_simulation::explore::{ControllerWitness, PropertyAnswer, ThirdActor};
-use optimist_simulation::{BrokenProperty, World};
+use optimist_simulation::{ActorId, BrokenProperty, World};
 
 use crate::en;
 use crate::explore::third;
@@ -57,6 +57,8 @@ fn field(field: &FieldOf) -> String {
 pub struct OrderActors<'a> {
     /// The editors that send their edits.
     pub editors: &'a [&'a str],
+    /// The number of controllers.
+    pub controllers: usize,
     /// The editors that have none.
     pub without_edit: &'a [&'a str],
     /// One more actor, and what it does.
@@ -65,12 +67,12 @@ pub struct OrderActors<'a> {
 
 /// Says what was varied in the orders, and what was not.
 pub fn varied(states: usize, actors: OrderActors<'_>, restarts: u8) -> String {
-    let mut varied = vec![en::orders_varied_steps()];
+    let mut varied = vec![en::orders_varied_steps(&actors.controllers)];
     let editors = actors.editors.iter();
     varied.extend(editors.map(|name| en::orders_varied_edit(name)));
     varied.extend(actors.third.map(|(name, does)| varied_third(name, does)));
     if restarts > 0 {
-        varied.push(en::orders_varied_restarts(&restarts));
+        varied.push(en::orders_varied_restarts(&restarts, &actors.controllers));
     }
     let mut sentences = vec![en::orders_states(&states), varied.join("; ") + "."];
     let without = actors.without_edit.iter();
@@ -111,7 +113,33 @@ pub fn examples(world: &World) -> Vec<String> {
     example_controller_properties(world, masked)
 }
 
-/// Says that a property of the controller's program is broken.
+/// Says which properties of the controllers' programs are broken: among several controllers, with their
+/// names.
+pub fn all_broken(world: &World) -> Vec<String> {
+    let controllers = || world.controllers().map(|(id, _)| id);
+    let mut found: Vec<(BrokenProperty, Vec<ActorId>)> = Vec::new();
+    for id in controllers() {
+        for property in world.broken_properties(id) {
+            match found.iter_mut().find(|(known, _)| *known == property) {
+                Some((_, ids)) => ids.push(id),
+                None => found.push((property, vec![id])),
+            }
+        }
+    }
+    let said = |(property, ids): (BrokenProperty, Vec<ActorId>)| {
+        let text = broken(&property);
+        match controllers().count() {
+            1 => text,
+            _ => {
+                let names: Vec<&str> = ids.iter().map(|id| &*world.actor(*id).name).collect();
+                en::of_controller(&names.join(", "), &text)
+            }
+        }
+    };
+    found.into_iter().map(said).collect()
+}
+
+/// Says that a property of a controller's program is broken.
 pub fn broken(property: &BrokenProperty) -> String {
     match property {
         BrokenProperty::TooMany { kind, found, most } => {

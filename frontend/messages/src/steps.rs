@@ -18,7 +18,7 @@ pub fn actor(operation: &Operation, world: &World) -> String {
         Operation::Watch(_) => en::watcher(),
         Operation::Compact { .. } => en::etcd(),
         Operation::Wait(_) => en::clock(),
-        Operation::Control(_) => world.actor(ActorId::C).name.to_string(),
+        Operation::Control(actor, _) => world.actor(*actor).name.to_string(),
     }
 }
 
@@ -236,7 +236,7 @@ pub fn headline(step: &Step) -> String {
 /// The same, with at most so many characters of a value, and then without a version.
 fn headline_within(step: &Step, most: Option<usize>) -> String {
     let (method, subresource, content, if_version, forces) = match step.headline() {
-        Headline::Operation(Operation::Control(operation)) => {
+        Headline::Operation(Operation::Control(_, operation)) => {
             return crate::controller_card::row(operation, step.controller.as_deref());
         }
         Headline::Operation(operation) => return operation_name(&operation),
@@ -316,7 +316,7 @@ fn operation_name(operation: &Operation) -> String {
         Operation::Compact { restart: false } => en::operation_compact(),
         Operation::Compact { restart: true } => en::operation_restart(),
         Operation::Wait(seconds) => en::operation_wait(seconds),
-        Operation::Control(operation) => crate::controller::operation(*operation),
+        Operation::Control(_, operation) => crate::controller::operation(*operation),
     }
 }
 

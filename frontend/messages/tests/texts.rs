@@ -560,14 +560,18 @@ fn explore_says_of_a_tool_which_requests_it_sends() {
 #[test]
 fn what_is_broken_of_a_controller_is_said_first() {
     let start = Start {
-        controller: Some(ReadyProgram::new(ReadyProgramName::Annotator).into()),
+        controllers: [(
+            ActorId::C,
+            ReadyProgram::new(ReadyProgramName::Annotator).into(),
+        )]
+        .into(),
         ..Start::with(WIDGET)
     };
     let mut tree = HistoryTree::new(World::from_start(start.into()).unwrap().0);
-    tree.connect_controller().unwrap();
+    tree.connect_controller(ActorId::C).unwrap();
     // It changes the cached object in place, and so writes nothing.
-    while tree.world().broken_properties().is_empty() {
-        tree.act(Operation::Control(ControllerOperation::Step))
+    while tree.world().broken_properties(ActorId::C).is_empty() {
+        tree.act(Operation::Control(ActorId::C, ControllerOperation::Step))
             .expect("it goes on until it rests");
     }
     let text = caption(&tree.explain(B), tree.world()).text;

@@ -63,11 +63,11 @@ pub(crate) fn Cards(props: &CardsProps) -> Html {
     }
 }
 
-/// The card of the right lane: an editor's or the controller's.
+/// The card of the right lane: an editor's or a controller's.
 fn right(store: &StateHandle, rows: &CardRows) -> Html {
-    let controller = store.world().controller();
-    match controller.filter(|_| store.view.right == ActorId::C) {
-        Some(controller) => controller_card(store, controller),
-        None => editor_card(store, store.view.right, rows),
+    let right = store.view.right;
+    match store.world().controller(right) {
+        Some(controller) => controller_card(store, (right, controller)),
+        None => editor_card(store, right, rows),
     }
 }

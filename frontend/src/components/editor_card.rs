@@ -150,11 +150,7 @@ fn raw_text(store: &StateHandle, id: ActorId, raw: &RawYaml) -> Html {
 
 /// Returns the name of a lane's actor. In the right lane it can be the third actor.
 pub(super) fn who(store: &StateHandle, id: ActorId) -> Html {
-    let has_controller = store.world().controller().is_some();
-    let name = |id: ActorId| match has_controller && id == ActorId::C {
-        true => label::controller_card(),
-        false => store.name(id).to_owned(),
-    };
+    let name = |id: ActorId| store.name(id).to_owned();
     if id == ActorId::A || store.shows_only_the_first_steps() {
         return html! { { name(id) } };
     }

@@ -33,10 +33,10 @@ fn version_of(state: &State, editor: ActorId) -> (String, &'static str) {
 /// Draws the head of a lane, which opens it.
 fn lane_tab(store: &StateHandle, lane: Lane) -> Html {
     let (name, (version, tone)) = match lane {
-        Lane::Editor(ActorId::C) if store.world().controller().is_some() => {
-            let (version, behind) = cache_chip(&store.world().cache_standings());
+        Lane::Editor(id) if store.world().controller(id).is_some() => {
+            let (version, behind) = cache_chip(&store.world().cache_standings(id));
             let tone = if behind { "refused" } else { "ok" };
-            (label::controller_card(), (version, tone))
+            (store.name(id).to_owned(), (version, tone))
         }
         Lane::Editor(editor) => (store.name(editor).to_owned(), version_of(store, editor)),
         Lane::Server => {

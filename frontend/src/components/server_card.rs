@@ -134,7 +134,7 @@ pub(crate) fn server_card(store: &StateHandle, rows: &CardRows, marks: MarkedPla
                 { subjects(store) }
                 <span class="chip plain">{ chip }</span>
             </header>
-            if store.view.server_tab == ServerTab::Object && store.world().controller().is_some() {
+            if store.view.server_tab == ServerTab::Object && store.world().has_controllers() {
                 { stored_rows(store) }
             }
             <div class="card-body" role="tabpanel" id={panel_id("server")}>

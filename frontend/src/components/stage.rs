@@ -1,7 +1,6 @@
 //! The actors, the server and the timeline.
 
 use optimist_messages::label;
-use optimist_simulation::ActorId;
 use yew::{Html, classes, html};
 
 use super::divider::divider;
@@ -19,7 +18,7 @@ pub(crate) fn stage(store: &StateHandle, lesson: Option<Html>) -> Html {
                 class={classes!("page", store.learn.is_on_stage().then_some("learning"))}
                 data-lane={store.view.lane.slug()}
                 data-first-visit={store.shows_only_the_first_steps().then_some("true")}
-                data-controller={(store.world().controller().is_some() && store.view.right == ActorId::C).then_some("true")}
+                data-controller={store.world().controller(store.view.right).map(|_| "true")}
                 data-teaching={store.learn.teaching.then_some("true")}
             >
                 { header(store) }

@@ -151,17 +151,17 @@ pub(crate) fn row(
     })
 }
 
-/// Returns the events that a step sent to the controller: on their way or arrived.
+/// Returns the events that a step sent to the controller that the page shows: on their way or arrived.
 fn sent(state: &State, parent: NodeId, node: NodeId) -> Vec<(String, bool)> {
     let tree = &state.session.tree;
-    if state.world().controller().is_none() {
+    let Some(controller) = state.shown_controller() else {
         return Vec::new();
-    }
+    };
     let revision = |node| Some(tree.world_at(node)?.server().store().revision());
     let Some((before, after)) = revision(parent).zip(revision(node)) else {
         return Vec::new();
     };
-    let arrows = state.world().event_arrows(before, after);
+    let arrows = state.world().event_arrows(controller, before, after);
     let text = |arrow: &EventArrow| {
         let text = messages::controller_card::arrow(&arrow.event);
         (text, arrow.has_arrived)

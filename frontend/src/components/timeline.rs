@@ -199,8 +199,8 @@ fn rows(store: &StateHandle, sight: &VisibleRows) -> Vec<Html> {
     let tree = &store.session.tree;
     let (line, here) = (tree.current_path(), tree.position());
     let dispatcher = store.dispatcher();
-    let runs = match tree.world().controller() {
-        Some(_) => tree.run_parts(),
+    let runs = match store.shown_controller() {
+        Some(controller) => tree.run_parts(controller),
         None => Vec::new(),
     };
     let drawn = Drawn::list(tree, sight).into_iter().enumerate();

@@ -15,7 +15,7 @@ const LESSON: &str = "02-resourceversion-and-the-409";
 /// Returns whether the page introduces itself: on a first visit, before the first request.
 pub(crate) fn is_welcome(store: &StateHandle) -> bool {
     let editors_alone = store.world().subjects().count() == 1
-        && store.world().controller().is_none()
+        && !store.world().has_controllers()
         && store.manifest.loaded.is_none();
     store.shows_only_the_first_steps() && store.session.tree.len() == 1 && editors_alone
 }

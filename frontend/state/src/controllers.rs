@@ -1,4 +1,4 @@
-//! A controller as the third actor: its examples, its steps, and its history with other switches.
+//! Controllers as actors: their examples, their steps, and a history with other switches.
 
 use std::rc::Rc;
 
@@ -53,11 +53,14 @@ impl Default for ControllerView {
     }
 }
 
-/// A message about a controller.
+/// A message about a controller. Without another word it is [the one that the page
+/// shows](State::shown_controller).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControllerMsg {
     /// Begins a session with an example.
     Begin(ReadyProgramName),
+    /// The same history with an example as one more controller.
+    Add(ReadyProgramName),
     /// Shows the program in another language.
     Language(ProgramLanguage),
     /// Shows a part of the card where only one fits.
@@ -96,13 +99,23 @@ pub enum ControllerMsg {
 const FIRST_VERSION: u64 = 100;
 
 impl State {
-    /// The program of the controller; `None` without a controller.
-    pub fn controller_program(&self) -> Option<&ControllerProgram> {
-        let controller = self.world().start().controller.as_ref()?;
-        Some(&controller.program)
+    /// The controller that the page shows: that of the right lane. If an editor has the right lane, the
+    /// first one. `None` without a controller.
+    pub fn shown_controller(&self) -> Option<ActorId> {
+        let (world, right) = (self.world(), self.view.right);
+        match world.controller(right) {
+            Some(_) => Some(right),
+            None => world.controllers().map(|(id, _)| id).next(),
+        }
     }
 
-    /// The ready program of the controller, if it is one.
+    /// The program of [the controller that the page shows](Self::shown_controller).
+    pub fn controller_program(&self) -> Option<&ControllerProgram> {
+        let controllers = &self.world().start().controllers;
+        Some(&controllers.get(&self.shown_controller()?)?.program)
+    }
+
+    /// The ready program of that controller, if it is one.
     pub fn ready_program(&self) -> Option<&ReadyProgram> {
         match self.controller_program()? {
             ControllerProgram::Ready(ready) => Some(ready),
@@ -113,6 +126,7 @@ impl State {
     pub(crate) fn update_controller(&mut self, msg: ControllerMsg, fx: &mut Effects<'_>) {
         let change = match msg {
             ControllerMsg::Begin(name) => return self.begin_controller(name, fx),
+            ControllerMsg::Add(name) => return self.add_controller(name, fx),
             ControllerMsg::Language(language) => {
                 self.controller.language = language;
                 return;
@@ -130,10 +144,13 @@ impl State {
                 return;
             }
             ControllerMsg::OpenOrder(property) => return self.open_order(property, fx),
-            ControllerMsg::Deliver => match self.world().next_delivery() {
-                Some(delivery) => self.session.operate(Operation::Control(delivery)),
-                None => SessionChange::Nothing,
-            },
+            ControllerMsg::Deliver => {
+                let shown = self.shown_controller();
+                match shown.and_then(|id| self.world().next_delivery(id)) {
+                    Some(delivery) => self.control(delivery),
+                    None => SessionChange::Nothing,
+                }
+            }
             ControllerMsg::DeliverTo(cache) => self.control(ControllerOperation::Deliver(cache)),
             ControllerMsg::DropWatches => self.for_caches(true, ControllerOperation::DropWatch),
             ControllerMsg::Connect => self.connect(),
@@ -146,7 +163,10 @@ impl State {
     }
 
     fn control(&mut self, operation: ControllerOperation) -> SessionChange {
-        self.session.operate(Operation::Control(operation))
+        match self.shown_controller() {
+            Some(id) => self.session.operate(Operation::Control(id, operation)),
+            None => SessionChange::Nothing,
+        }
     }
 
     /// Does something with every cache whose watch is open, or is not.
@@ -155,7 +175,9 @@ impl State {
         watching: bool,
         operation: impl Fn(usize) -> ControllerOperation,
     ) -> SessionChange {
-        let standings = self.world().cache_standings().into_iter().enumerate();
+        let shown = self.shown_controller();
+        let standings = shown.map(|id| self.world().cache_standings(id));
+        let standings = standings.unwrap_or_default().into_iter().enumerate();
         let caches: Vec<usize> = standings
             .filter(|(_, cache)| cache.is_watching == watching)
             .map(|(index, _)| index)
@@ -198,8 +220,9 @@ impl State {
                 break;
             }
             change = SessionChange::Stepped;
-            let run = self.world().controller().and_then(|it| it.run());
-            if run.is_none() {
+            let shown = self.shown_controller();
+            let shown = shown.and_then(|id| self.world().controller(id));
+            if shown.and_then(|it| it.run()).is_none() {
                 break;
             }
         }
@@ -211,7 +234,7 @@ impl State {
             manifests: WIDGET.to_owned(),
             version: Some(FIRST_VERSION),
             release: self.world().server().release(),
-            controller: Some(ControllerStart::from(ReadyProgram::new(name))),
+            controllers: [(ActorId::C, ReadyProgram::new(name).into())].into(),
             ..Start::default()
         };
         let Ok((world, _)) = World::from_start(start.into()) else {
@@ -219,20 +242,33 @@ impl State {
             return;
         };
         let mut tree = HistoryTree::new(world);
-        tree.connect_controller();
+        tree.connect_controller(ActorId::C);
         self.archive_shown(true, fx);
         self.controller.own = OwnProperty::default();
         self.controller.third = None;
         self.view.show_all_controls(fx);
-        self.show_controller(tree);
+        self.show_controller(tree, ActorId::C);
     }
 
-    /// Shows a session whose third actor is a controller.
-    pub(crate) fn show_controller(&mut self, tree: HistoryTree) {
+    fn add_controller(&mut self, name: ReadyProgramName, fx: &mut Effects<'_>) {
+        let Some(actor) = self.next_actor() else {
+            return;
+        };
+        let session = Session::from_tree(&self.session.tree);
+        let added = session.with_controller(actor, ReadyProgram::new(name).into());
+        if let Ok(mut tree) = added {
+            tree.connect_controller(actor);
+            self.archive_shown(true, fx);
+            self.show_controller(tree, actor);
+        }
+    }
+
+    /// Shows a session with a controller in the right lane.
+    pub(crate) fn show_controller(&mut self, tree: HistoryTree, controller: ActorId) {
         self.enter(Rc::new(tree));
         self.view.dialog = None;
-        self.view.right = ActorId::C;
-        self.view.lane = Lane::Editor(ActorId::C);
+        self.view.show(controller);
+        self.view.lane = Lane::Editor(controller);
         self.view.focus = ActorId::A;
     }
 
@@ -244,7 +280,10 @@ impl State {
         if !ready.switches.remove(&switch) {
             ready.switches.insert(switch);
         }
-        let Some(start) = self.world().start().controller.clone() else {
+        let Some(shown) = self.shown_controller() else {
+            return;
+        };
+        let Some(start) = self.world().start().controllers.get(&shown).cloned() else {
             return;
         };
         let start = ControllerStart {
@@ -252,9 +291,9 @@ impl State {
             ..start
         };
         let session = Session::from_tree(&self.session.tree);
-        if let Ok(tree) = session.with_controller(start) {
+        if let Ok(tree) = session.with_controller(shown, start) {
             self.archive_shown(true, fx);
-            self.show_controller(tree);
+            self.show_controller(tree, shown);
         }
     }
 }

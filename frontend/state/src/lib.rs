@@ -349,7 +349,8 @@ impl State {
         self.session.enter(tree);
         self.editing.enter();
         let tree = &self.session.tree;
-        let last_actor = tree.acted().fold(ActorId::C, Ord::max);
+        let controllers = tree.world().controllers().map(|(id, _)| id);
+        let last_actor = tree.acted().chain(controllers).fold(ActorId::C, Ord::max);
         self.view.enter(right_lane(tree), last_actor);
         if let Some(actor) = self.acted() {
             self.view.turn_to(actor);
@@ -388,7 +389,7 @@ impl State {
         let tree = &self.session.tree;
         let last = self.view.last_actor;
         let takes_part = self.view.right == last
-            || self.world().controller().is_some()
+            || self.world().controller(last).is_some()
             || tree.acted().any(|actor| actor == last);
         if last == ActorId::C && !takes_part {
             return Some(last);
@@ -402,8 +403,7 @@ impl State {
             .right_actors()
             .filter(|actor| *actor != self.view.right);
         let is_there = |actor: &ActorId| {
-            let is_controller = *actor == ActorId::C && self.world().controller().is_some();
-            is_controller || self.world().copy(*actor).read().is_some()
+            self.world().controller(*actor).is_some() || self.world().copy(*actor).read().is_some()
         };
         others.filter(is_there).map(Lane::Editor).collect()
     }
@@ -449,10 +449,7 @@ impl State {
 fn right_lane(tree: &HistoryTree) -> ActorId {
     let steps = tree.current_path().iter().take(tree.position() + 1);
     let actors = steps.rev().filter_map(|node| tree.step(*node)?.actor());
-    let first = match tree.world().controller() {
-        Some(_) => ActorId::C,
-        None => ActorId::B,
-    };
+    let controller = tree.world().controllers().map(|(id, _)| id).next();
     let mut actors = actors.filter(|actor| *actor != ActorId::A);
-    actors.next().unwrap_or(first)
+    actors.next().or(controller).unwrap_or(ActorId::B)
 }

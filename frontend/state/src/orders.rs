@@ -1,4 +1,4 @@
-//! The search of every order of a controller's steps and the requests of other actors, from the current step.
+//! The search of every order of the controllers' steps and the requests of other actors, from the current step.
 
 use std::rc::Rc;
 
@@ -106,6 +106,8 @@ pub struct OrdersFinding {
     pub complete: bool,
     /// The number of steps up to which every history is searched. `None` if all of them are.
     pub explored_steps: Option<usize>,
+    /// The number of controllers.
+    pub controllers: usize,
     /// The editors that send their edits in the orders.
     pub editors: Vec<ActorId>,
     /// One more actor, and what it does.
@@ -134,6 +136,8 @@ pub(crate) struct OrdersWork {
     /// The property that somebody wrote; empty: none.
     property: String,
     third: Option<ThirdActor>,
+    /// The number of controllers.
+    controllers: usize,
     /// The number of states at which it next asks whether it knows enough.
     next_look: usize,
 }
@@ -146,6 +150,7 @@ impl OrdersWork {
                 .and_then(|question| ControllerSearch::new(world, question, MOST_STATES)),
             property: request.property,
             third: request.third,
+            controllers: world.controllers().count(),
             next_look: 100,
         }
     }
@@ -183,6 +188,7 @@ impl OrdersWork {
         Some(OrdersFinding {
             states: search.states(),
             complete: status == PropertySearchStatus::Done,
+            controllers: self.controllers,
             editors,
             third,
             restarts: question.faults.restarts,
@@ -211,7 +217,7 @@ pub fn thirds_beside_controller(world: &World) -> Vec<ThirdActor> {
 
 fn takes_part(world: &World, third: ThirdActor) -> bool {
     let question = ControllerQuestion::default();
-    world.controller().is_some() && question.with_third(world, third).is_some()
+    world.has_controllers() && question.with_third(world, third).is_some()
 }
 
 impl State {
@@ -251,7 +257,7 @@ impl State {
 
     /// Returns whether a property that somebody writes can be asked from here.
     pub fn can_write_property(&self) -> bool {
-        self.world().controller().is_some()
+        self.world().has_controllers()
     }
 
     /// Searches every order for a property that somebody wrote, or says what is wrong in its text.
@@ -317,9 +323,9 @@ impl State {
         let mut tree = HistoryTree::clone(&orders.request.tree);
         let question = orders.request.question();
         let replayed = question.and_then(|it| it.replay(&mut tree, &witness.run()));
-        if replayed.is_some() {
+        if let (Some(_), Some(shown)) = (replayed, self.shown_controller()) {
             self.archive_shown(true, fx);
-            self.show_controller(tree);
+            self.show_controller(tree, shown);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A controller as the third actor, worked as a person works it.
+//! Controllers as actors, worked as a person works it.
 
 use wasm_bindgen_test::wasm_bindgen_test;
 

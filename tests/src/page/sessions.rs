@@ -15,13 +15,15 @@ pub fn session_to_search() -> String {
     let start = Start {
         manifests: WIDGET.to_owned(),
         version: Some(100),
-        controller: Some(ControllerStart::from(ReadyProgram::new(
-            ReadyProgramName::ChildMaker,
-        ))),
+        controllers: [(
+            ActorId::C,
+            ControllerStart::from(ReadyProgram::new(ReadyProgramName::ChildMaker)),
+        )]
+        .into(),
         ..Start::default()
     };
     let mut tree = HistoryTree::new(World::from_start(start.into()).expect("it loads").0);
-    tree.connect_controller();
+    tree.connect_controller(ActorId::C);
     tree.act(Operation::Act(ActorId::A, Action::Get));
     let copy = tree.world_mut().copy_mut(ActorId::A);
     let edited = copy.edited();

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::counted::Count;
 use super::{Assertion, Condition, Past, ShownValue, has, places, value_at};
 use crate::FieldPath;
-use crate::controller::cache_of;
+use crate::controller::{CONTROLLER, cache_of};
 use crate::fields::{LessonResult, flag, members, word};
 
 /// The store has this number of objects of a kind.
@@ -113,7 +113,7 @@ impl Behind {
     fn count(&self, tree: &HistoryTree) -> Option<usize> {
         Some(
             tree.world()
-                .events_on_the_way(cache_of(tree, &self.0)?)
+                .events_on_the_way(CONTROLLER, cache_of(tree, &self.0)?)
                 .len(),
         )
     }
@@ -140,7 +140,7 @@ impl fmt::Display for Behind {
 fn cached_object(tree: &HistoryTree) -> Option<&Value> {
     let subject = tree.world().subject();
     let cache = cache_of(tree, &subject.resource().kind)?;
-    let cache = tree.world().controller()?.caches().get(cache)?;
+    let cache = tree.world().controller(CONTROLLER)?.caches().get(cache)?;
     let object = cache.get(&cache.key(subject.namespace(), subject.name()));
     object.map(|object| &**object)
 }
@@ -190,7 +190,10 @@ pub(super) fn interruptions(past: Past<'_>) -> usize {
     past.count(|step| {
         matches!(
             step.operation,
-            Operation::Control(ControllerOperation::DropWatch(_) | ControllerOperation::Restart)
+            Operation::Control(
+                _,
+                ControllerOperation::DropWatch(_) | ControllerOperation::Restart
+            )
         )
     })
 }
@@ -227,13 +230,13 @@ pub(super) fn merged(past: Past<'_>) -> usize {
 
 /// Counts the keys in the queue.
 pub(super) fn queued(past: Past<'_>) -> usize {
-    let controller = past.tree().world().controller();
+    let controller = past.tree().world().controller(CONTROLLER);
     controller.map_or(0, |controller| controller.queue().queued().count())
 }
 
 /// Counts the keys that wait for their time.
 pub(super) fn waiting(past: Past<'_>) -> usize {
-    let controller = past.tree().world().controller();
+    let controller = past.tree().world().controller(CONTROLLER);
     controller.map_or(0, |controller| controller.queue().waiting().len())
 }
 
@@ -260,7 +263,7 @@ impl Assertion for AtRest {
         let rests = |controller: &Controller| {
             let queue = controller.queue();
             let on_the_way = (0..controller.caches().len())
-                .any(|cache| !tree.world().events_on_the_way(cache).is_empty());
+                .any(|cache| !tree.world().events_on_the_way(CONTROLLER, cache).is_empty());
             // Before its first list or watch, a cache does not know what exists.
             let has_begun = |cache: &Cache| !cache.version().is_empty();
             controller.caches().iter().all(has_begun)
@@ -269,7 +272,7 @@ impl Assertion for AtRest {
                 && queue.next_ready().is_none()
                 && !on_the_way
         };
-        tree.world().controller().is_some_and(rests) == self.0
+        tree.world().controller(CONTROLLER).is_some_and(rests) == self.0
     }
 }
 

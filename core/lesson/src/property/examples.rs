@@ -47,8 +47,10 @@ pub fn example_properties(scenario: &Scenario, masked: fn(&Value) -> Value) -> V
 pub fn example_controller_properties(world: &World, masked: fn(&Value) -> Value) -> Vec<String> {
     let mut examples = Vec::new();
     let current = &world.resource().kind;
-    let watches = world.controller().map(|it| &it.code().program().watches);
-    let mut watched = watches.into_iter().flatten().map(|it| &it.kind.kind);
+    let watches = world
+        .controllers()
+        .flat_map(|(_, it)| &it.code().program().watches);
+    let mut watched = watches.map(|it| &it.kind.kind);
     if let Some(child) = watched.find(|kind| *kind != current) {
         examples.push(format!("never: [more than 1 {child}]"));
         examples.push(format!("at rest: {{objects: {{{child}: 1}}}}"));
@@ -69,14 +71,9 @@ pub fn example_controller_properties(world: &World, masked: fn(&Value) -> Value)
         numbers.next()
     });
     examples.extend(number);
-    examples.extend(
-        [
-            "settles: yes",
-            "never: [lost edit]",
-            "before: [C reads, A writes]",
-        ]
-        .map(str::to_owned),
-    );
+    examples.extend(["settles: yes", "never: [lost edit]"].map(str::to_owned));
+    let controller = world.controllers().next();
+    examples.extend(controller.map(|(id, _)| format!("before: [{} reads, A writes]", id.letter())));
     examples.retain(|text| parse_controller_property(text, world, None).is_ok());
     examples
 }

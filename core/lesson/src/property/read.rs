@@ -8,7 +8,7 @@ use optimist_simulation::ActorId;
 use optimist_simulation::explore::{HistoryProperty, Occurrence};
 use serde_json::Value;
 
-use super::{FieldBound, PropertyScope, StoredCondition, USUAL, WrittenProperty};
+use super::{FieldBound, PropertyScope, StoredCondition, WrittenProperty};
 use crate::FieldPath;
 
 /// The keys with which a property begins. The last one is for a controller alone.
@@ -397,6 +397,9 @@ fn before(value: &Located, scope: PropertyScope<'_>) -> PropertyResult<WrittenPr
         _ => wrong(value, PropertyErrorKind::TwoOccurrences),
     }
 }
+
+/// The actors that are known also where they do not take part.
+const USUAL: [ActorId; 3] = [ActorId::A, ActorId::B, ActorId::C];
 
 fn occurrence(
     value: &Located,

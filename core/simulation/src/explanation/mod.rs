@@ -220,8 +220,10 @@ pub enum ExplanationKind {
         /// The seconds that passed.
         seconds: u32,
     },
-    /// The controller did something, or something happened to it.
+    /// A controller did something, or something happened to it.
     Controlled {
+        /// The controller.
+        actor: ActorId,
         /// The operation.
         operation: ControllerOperation,
         /// The event in the controller.
@@ -326,9 +328,13 @@ impl HistoryTree {
             Operation::Act(actor, _) => *actor,
             Operation::Watch(action) => return watching::watched(self, step, action),
             Operation::Compact { restart } => return watching::compacted(self, step, *restart),
-            Operation::Control(operation) => {
-                let (operation, event) = (*operation, step.controller.clone());
-                return Explanation::new(ExplanationKind::Controlled { operation, event }, None);
+            Operation::Control(actor, operation) => {
+                let kind = ExplanationKind::Controlled {
+                    actor: *actor,
+                    operation: *operation,
+                    event: step.controller.clone(),
+                };
+                return Explanation::new(kind, None);
             }
             Operation::Wait(seconds) => {
                 let seconds = *seconds;
@@ -367,7 +373,7 @@ impl<'a> StepScene<'a> {
     /// Returns whether an actor is a controller: it reads and writes by its program, and no person does it
     /// on its card.
     fn is_controller(self, actor: ActorId) -> bool {
-        actor == ActorId::C && self.world().controller().is_some()
+        self.world().controller(actor).is_some()
     }
 
     fn world(self) -> &'a World {
@@ -391,7 +397,7 @@ impl Step {
             Operation::Act(_, Action::Delete(_)) => RequestKind::Delete,
             Operation::Act(_, Action::Create) => RequestKind::Create,
             Operation::Act(_, Action::Request(_)) => RequestKind::Other,
-            Operation::Control(_) => self.exchange.as_ref().map_or(RequestKind::Get, |it| {
+            Operation::Control(..) => self.exchange.as_ref().map_or(RequestKind::Get, |it| {
                 RequestKind::from_request(it.method.as_str(), &it.content_type)
             }),
             _ => RequestKind::Get,

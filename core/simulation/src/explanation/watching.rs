@@ -132,7 +132,7 @@ impl Step {
             Operation::Watch(_) => WatchReason::NoGap,
             Operation::Compact { restart: true } => WatchReason::CompactedWithRestart,
             Operation::Compact { restart: false } => WatchReason::WatchCache,
-            Operation::Act(..) | Operation::Wait(_) | Operation::Control(_) => return None,
+            Operation::Act(..) | Operation::Wait(_) | Operation::Control(..) => return None,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Every history of a controller, editors and tools, from where a history is: deliveries, statements,
+//! Every history of controllers, editors and tools, from where a history is: deliveries, statements,
 //! restarts and the requests of the others in every order. The search is that of `optimist-checker`;
 //! its runs are histories of a tree.
 
@@ -51,31 +51,44 @@ impl World {
         (actor, Editor::from(plan).into())
     }
 
-    /// Returns the actor that can take part beside those that have edits: the first of D, E and F that has
-    /// nothing to send.
+    /// Returns the actor that can take part beside those that have edits: the first after the two editors
+    /// that has nothing to send. `None` if all take part.
     pub fn one_more(&self) -> Option<ActorId> {
-        let mut others = ActorId::BESIDE_CONTROLLER.into_iter().skip(2);
+        let others = self.editors_and_tools();
+        let mut others = others.filter(|actor| !ActorId::EDITORS.contains(actor));
         others.find(|actor| !self.copy(*actor).is_edited())
     }
 
-    /// Returns the system at this moment: the controller by its number as an actor, and after it
-    /// the processes of the other actors. `None` if the world has no controller.
+    /// Returns the system at this moment: the controllers, and after them the processes of the other
+    /// actors. The ledger has the numbers of the actors. `None` if the world has no controller.
     pub(crate) fn system(&self, actors: &[(ActorId, Procedure)]) -> Option<System> {
-        let controller = self.controller()?.clone();
+        self.has_controllers().then_some(())?;
         let ledger = self.ledger().renamed(|actor| actor as ProcessId);
+        let controllers = self
+            .controllers()
+            .map(|(actor, controller)| (actor, Process::from(controller.clone())));
+        let others = actors
+            .iter()
+            .map(|(actor, procedure)| (*actor, Process::from(procedure.clone())));
         let system = System::new(self.server().clone(), ledger);
-        let system = system.with(Process::Idle).with(Process::Idle);
-        let actors = actors.iter();
-        let system = actors.fold(system.with(controller), |system, (actor, procedure)| {
-            system.with_named(*actor as ProcessId, procedure.clone())
-        });
+        let system = controllers
+            .chain(others)
+            .fold(system, |system, (actor, process)| {
+                system.with_named(actor as ProcessId, process)
+            });
         Some(system)
     }
-}
 
-/// The index of a process of such a system among those of the other actors.
-fn index_of(process: ProcessId) -> Option<usize> {
-    usize::from(process).checked_sub(ActorId::C as usize + 1)
+    /// Returns the controller that is a process of [`system`](Self::system); else the place of the process
+    /// among the other actors.
+    fn controller_or_place(&self, process: ProcessId) -> Result<ActorId, usize> {
+        let process = usize::from(process);
+        let mut controllers = self.controllers().map(|(actor, _)| actor);
+        let count = self.controllers().count();
+        controllers
+            .nth(process)
+            .ok_or(process.saturating_sub(count))
+    }
 }
 
 /// The question of a search: the other actors, the faults, and the properties that must hold.
@@ -99,9 +112,9 @@ pub struct ControllerQuestion {
 
 impl ControllerQuestion {
     /// Returns the question with a property that somebody wrote. It is asked beside those of the [ready
-    /// program](Self::of_ready_program), if the world has one that fits its objects. `None` if the world has no controller.
+    /// programs](Self::of_ready_program), if the world has one that fits its objects. `None` if the world has no controller.
     pub fn with_own(world: &World, property: HistoryProperty<AnyCondition>) -> Option<Self> {
-        world.controller()?;
+        world.has_controllers().then_some(())?;
         let question = Self::of_ready_program(world);
         Some(Self {
             own: Some(property),
@@ -128,7 +141,7 @@ impl ControllerQuestion {
     /// A question that varies every order from a world, with the edits that the editors have not sent and
     /// one restart, and asks for nothing.
     pub(super) fn of_orders(world: &World) -> Self {
-        let editors = ActorId::BESIDE_CONTROLLER.into_iter();
+        let editors = world.editors_and_tools();
         Self {
             actors: editors.filter_map(|editor| world.pending(editor)).collect(),
             faults: Faults {
@@ -150,7 +163,7 @@ impl ControllerQuestion {
     }
 }
 
-/// The search of every history from a world with a controller. The caller decides when it works.
+/// The search of every history from a world with controllers. The caller decides when it works.
 #[derive(Clone, Debug)]
 pub struct ControllerSearch {
     question: ControllerQuestion,
@@ -350,75 +363,83 @@ impl ControllerReplay {
 
     /// Performs a step in a tree. `None` if it is not possible there: a lost message of another actor.
     pub fn perform(&mut self, tree: &mut HistoryTree, event: Event) -> Option<()> {
+        use ControllerOperation as Do;
         match event {
-            Event::Deliver { cache, .. } => deliver(tree, cache),
-            Event::Take(_) | Event::Step(_) => control(tree, ControllerOperation::Step),
-            Event::Wake(_) => control(tree, ControllerOperation::Wake),
-            Event::Restart(_) => {
-                control(tree, ControllerOperation::Restart)?;
-                tree.connect_controller().map(drop)
+            Event::Deliver { process, cache } => deliver(tree, process, cache),
+            Event::Take(process) | Event::Step(process) => control(tree, process, Do::Step),
+            Event::Wake(process) => control(tree, process, Do::Wake),
+            Event::Restart(process) => {
+                control(tree, process, Do::Restart)?;
+                let controller = controller_of(tree, process)?;
+                tree.connect_controller(controller).map(drop)
             }
             Event::ExpectationsRunOut => {
                 let time = EXPECTATIONS_TIMEOUT + Duration::from_secs(1);
                 let seconds = u32::try_from(time.as_secs()).ok()?;
                 tree.act_once(Operation::Wait(seconds)).map(drop)
             }
-            Event::WatchBroken { cache, .. } => {
-                control(tree, ControllerOperation::DropWatch(cache))
-            }
+            Event::WatchBroken { process, cache } => control(tree, process, Do::DropWatch(cache)),
             Event::Compaction => compact(tree),
-            Event::RestartBehind(_) => tree.restart_behind().map(drop),
-            // In Play, only a controller loses messages.
-            Event::AnswerLost(process) | Event::RequestLost(process)
-                if index_of(process).is_some() =>
-            {
-                None
+            Event::RestartBehind(process) => {
+                let controller = controller_of(tree, process)?;
+                tree.restart_behind(controller).map(drop)
             }
-            Event::AnswerLost(_) => control(tree, ControllerOperation::StepLosing(Lost::Answer)),
-            Event::RequestLost(_) => control(tree, ControllerOperation::StepLosing(Lost::Request)),
+            // In Play, only a controller loses messages.
+            Event::AnswerLost(process) => control(tree, process, Do::StepLosing(Lost::Answer)),
+            Event::RequestLost(process) => control(tree, process, Do::StepLosing(Lost::Request)),
             Event::Request(process) => {
-                let (actor, procedure) = self.actors.get_mut(index_of(process)?)?;
+                let place = tree.world().controller_or_place(process).err()?;
+                let (actor, procedure) = self.actors.get_mut(place)?;
                 send_next(tree, *actor, procedure).map(drop)
             }
         }
     }
 }
 
-/// Lets the controller perform an operation.
-fn control(tree: &mut HistoryTree, operation: ControllerOperation) -> Option<()> {
-    tree.act_once(Operation::Control(operation)).map(drop)
+/// The controller that is a process. `None` if the process is another actor.
+fn controller_of(tree: &HistoryTree, process: ProcessId) -> Option<ActorId> {
+    tree.world().controller_or_place(process).ok()
+}
+
+/// Lets a controller perform an operation.
+fn control(
+    tree: &mut HistoryTree,
+    process: ProcessId,
+    operation: ControllerOperation,
+) -> Option<()> {
+    let controller = controller_of(tree, process)?;
+    tree.act_once(Operation::Control(controller, operation))
+        .map(drop)
 }
 
 /// Delivers the next event to a cache. A cache without a watch lists and watches first, and then there may be no
 /// event.
-fn deliver(tree: &mut HistoryTree, cache: usize) -> Option<()> {
+fn deliver(tree: &mut HistoryTree, process: ProcessId, cache: usize) -> Option<()> {
+    let controller = controller_of(tree, process)?;
     let mut connected = false;
-    while !tree
-        .world()
-        .controller()?
-        .caches()
-        .get(cache)?
-        .is_watching()
-    {
-        control(tree, ControllerOperation::Connect(cache))?;
+    while !is_watching(tree, controller, cache)? {
+        control(tree, process, ControllerOperation::Connect(cache))?;
         connected = true;
     }
-    let delivered = control(tree, ControllerOperation::Deliver(cache));
+    let delivered = control(tree, process, ControllerOperation::Deliver(cache));
     delivered.or(connected.then_some(()))
 }
 
-/// Compacts the server, whose restart ends all watches. A controller learns of that at once here.
+/// Returns whether the watch of a cache is open.
+fn is_watching(tree: &HistoryTree, controller: ActorId, cache: usize) -> Option<bool> {
+    let caches = tree.world().controller(controller)?.caches();
+    Some(caches.get(cache)?.is_watching())
+}
+
+/// Compacts the server, whose restart ends all watches. Controllers learn of that at once here.
 fn compact(tree: &mut HistoryTree) -> Option<()> {
     tree.act_once(Operation::Compact { restart: true })?;
-    for cache in 0..tree.world().controller()?.caches().len() {
-        if tree
-            .world()
-            .controller()?
-            .caches()
-            .get(cache)?
-            .is_watching()
-        {
-            control(tree, ControllerOperation::DropWatch(cache))?;
+    let controllers = tree.world().controllers();
+    let caches = controllers.flat_map(|(id, it)| (0..it.caches().len()).map(move |at| (id, at)));
+    for (controller, cache) in caches.collect::<Vec<_>>() {
+        if is_watching(tree, controller, cache)? {
+            let drop = ControllerOperation::DropWatch(cache);
+            tree.act_once(Operation::Control(controller, drop))?;
         }
     }
     Some(())

@@ -1,4 +1,4 @@
-//! The properties that must hold in every history of a ready program: those that its flaw breaks.
+//! The properties that must hold in every history of ready programs: those that their flaws break.
 
 use std::sync::Arc;
 
@@ -12,53 +12,82 @@ use super::ControllerQuestion;
 use crate::{ActorId, ControllerProgram, World};
 
 impl ControllerQuestion {
-    /// Returns the question for every history from a world with a ready program: the properties of
-    /// the program, with one restart, and the edits that the editors have not sent.
+    /// Returns the question for every history from a world with ready programs: the properties of
+    /// the programs, with one restart, and the edits that the editors have not sent.
     ///
-    /// `None` if the world has no ready program, or if the properties do not fit its objects (all
-    /// programs but the cleaner need exactly one object to work for, and no children of others).
+    /// `None` if the world has no ready program whose properties fit its objects (all programs but the
+    /// cleaner need exactly one object to work for, and no children of others).
     pub fn of_ready_program(world: &World) -> Option<Self> {
-        let ControllerProgram::Ready(ready) = &world.start().controller.as_ref()?.program else {
-            return None;
-        };
-        let question = Self {
+        let controllers = world.controllers();
+        let mut asked = controllers
+            .filter_map(|(id, _)| asked_properties(world, id))
+            .peekable();
+        asked.peek()?;
+        let mut question = Self {
             settles: true,
             ..Self::of_orders(world)
         };
-        if ready.name == ReadyProgramName::Cleaner {
-            let always = vec![Safety::NotDeletedWhileOwnerLives(ready.child.clone())];
-            return Some(Self { always, ..question });
+        for (always, at_rest) in asked {
+            add_others(&mut question.always, always);
+            add_others(&mut question.at_rest, at_rest);
         }
-        let objects = ReadyObjects::find(world, ready)?;
-        let (mut always, at_rest) = objects.properties(objects.largest_size())?;
-        if let (ReadyProgramName::Scaler, Some(Safety::AtMost(most, _))) =
-            (ready.name, always.first_mut())
-        {
-            // Those that are too many now are to be deleted.
-            *most = objects.children.max(*most);
-        }
-        Some(Self {
-            always,
-            at_rest,
-            ..question
-        })
+        Some(question)
     }
 }
 
-/// Returns the properties that must hold always and at rest, by the ready program of a world and
-/// the objects that were stored so far. `None` if the world has no ready program, or its properties
-/// do not fit the objects.
-pub(crate) fn ready_properties(world: &World) -> Option<(Vec<Safety>, Vec<Goal>)> {
-    let ControllerProgram::Ready(ready) = &world.start().controller.as_ref()?.program else {
-        return None;
-    };
+/// Adds the properties that another controller does not have too.
+fn add_others<T: PartialEq>(known: &mut Vec<T>, more: Vec<T>) {
+    for property in more {
+        if !known.contains(&property) {
+            known.push(property);
+        }
+    }
+}
+
+/// The properties that must hold always and at rest by the program of a controller, whatever of their edits
+/// the editors still send.
+fn asked_properties(world: &World, id: ActorId) -> Option<(Vec<Safety>, Vec<Goal>)> {
+    let ready = ready_program(world, id)?;
     if ready.name == ReadyProgramName::Cleaner {
-        let always = vec![Safety::NotDeletedWhileOwnerLives(ready.child.clone())];
-        return Some((always, Vec::new()));
+        return Some(cleaner_properties(ready));
+    }
+    let objects = ReadyObjects::find(world, ready)?;
+    let (mut always, at_rest) = objects.properties(objects.largest_size())?;
+    if let (ReadyProgramName::Scaler, Some(Safety::AtMost(most, _))) =
+        (ready.name, always.first_mut())
+    {
+        // Those that are too many now are to be deleted.
+        *most = objects.children.max(*most);
+    }
+    Some((always, at_rest))
+}
+
+/// Returns the properties that must hold always and at rest, by the ready program of a controller and
+/// the objects that were stored so far. `None` if it has no ready program, or its properties
+/// do not fit the objects.
+pub(crate) fn ready_properties(world: &World, id: ActorId) -> Option<(Vec<Safety>, Vec<Goal>)> {
+    let ready = ready_program(world, id)?;
+    if ready.name == ReadyProgramName::Cleaner {
+        return Some(cleaner_properties(ready));
     }
     let objects = ReadyObjects::find(world, ready)?;
     objects.properties(objects.largest_stored_size())
 }
+
+fn ready_program(world: &World, id: ActorId) -> Option<&ReadyProgram> {
+    match &world.start().controllers.get(&id)?.program {
+        ControllerProgram::Ready(ready) => Some(ready),
+        ControllerProgram::Written(_) => None,
+    }
+}
+
+fn cleaner_properties(ready: &ReadyProgram) -> (Vec<Safety>, Vec<Goal>) {
+    let kept = Safety::NotDeletedWhileOwnerLives(ready.child.clone());
+    (vec![kept], Vec::new())
+}
+
+/// The `spec.size` at which a [`ReadyProgramName::FieldOwner`] keeps its object.
+const FIELD_OWNER_SIZE: usize = 3;
 
 /// The objects with which a ready program works.
 struct ReadyObjects<'a> {
@@ -121,7 +150,10 @@ impl<'a> ReadyObjects<'a> {
             ),
             ReadyProgramName::FieldOwner => (
                 vec![Safety::NoEditLost],
-                vec![Goal::Equal(self.field("/spec/size"), json!(3))],
+                vec![Goal::Equal(
+                    self.field("/spec/size"),
+                    json!(FIELD_OWNER_SIZE),
+                )],
             ),
             ReadyProgramName::Annotator => (
                 Vec::new(),
@@ -157,18 +189,32 @@ impl<'a> ReadyObjects<'a> {
         }
     }
 
-    /// The largest `spec.size` that the parent can have: the stored one, or that of an editor's
-    /// edit. `None` if one of them is no size.
+    /// The largest `spec.size` that the parent can have: the stored one, that of an editor's
+    /// edit, or that of another controller. `None` if one of them is no size, or not known.
     fn largest_size(&self) -> Option<usize> {
-        let stored = size_of(&self.parent)?;
-        let edited = ActorId::BESIDE_CONTROLLER.iter().filter_map(|editor| {
-            let copy = self.world.copy(*editor);
+        let stored = size_of(&self.parent)?.max(self.largest_size_of_others()?);
+        let edited = self.world.editors_and_tools().filter_map(|editor| {
+            let copy = self.world.copy(editor);
             let edited = copy.edited().filter(|_| copy.is_edited())?;
             (edited.uid() == self.parent.uid()).then_some(edited)
         });
         edited
             .map(|edited| size_of(edited))
             .try_fold(stored, |largest, size| Some(largest.max(size?)))
+    }
+
+    /// The largest `spec.size` that another controller can write; 0 if none of them writes it. `None` for
+    /// a program that somebody wrote.
+    fn largest_size_of_others(&self) -> Option<usize> {
+        let controllers = &self.world.start().controllers;
+        let sizes = controllers.values().map(|start| match &start.program {
+            ControllerProgram::Ready(ready) if ready.name == ReadyProgramName::FieldOwner => {
+                Some(FIELD_OWNER_SIZE)
+            }
+            ControllerProgram::Ready(_) => Some(0),
+            ControllerProgram::Written(_) => None,
+        });
+        sizes.max().unwrap_or(Some(0))
     }
 
     /// The largest `spec.size` that the parent has had. `None` if one of them is no size.

@@ -1,4 +1,4 @@
-//! The operations of a controller in a world.
+//! The operations of controllers in a world.
 
 use std::sync::Arc;
 
@@ -15,15 +15,32 @@ use optimist_controller::{Controller, change_of};
 use optimist_system::ProcessId;
 
 impl World {
-    /// The controller, if the history has one.
-    pub fn controller(&self) -> Option<&Controller> {
-        self.system.controller(ActorId::C as ProcessId)
+    /// The controller that an actor is; `None` for an editor or a tool.
+    pub fn controller(&self, id: ActorId) -> Option<&Controller> {
+        self.system.controller(id as ProcessId)
     }
 
-    /// The events that have not reached a cache of the controller, in their order. They arrive one
+    /// The actors that are controllers.
+    pub fn controllers(&self) -> impl Iterator<Item = (ActorId, &Controller)> {
+        let actors = ActorId::ALL.into_iter();
+        actors.filter_map(|id| Some((id, self.controller(id)?)))
+    }
+
+    /// The actors that are no controllers: editors and tools.
+    pub fn editors_and_tools(&self) -> impl Iterator<Item = ActorId> {
+        let actors = ActorId::ALL.into_iter();
+        actors.filter(|id| self.controller(*id).is_none())
+    }
+
+    /// Returns whether an actor is a controller.
+    pub fn has_controllers(&self) -> bool {
+        self.controllers().next().is_some()
+    }
+
+    /// The events that have not reached a cache of a controller, in their order. They arrive one
     /// by one if the watch of the cache is open. Before its first list or watch, none is on its way.
-    pub fn events_on_the_way(&self, cache: usize) -> Vec<EventOnTheWay> {
-        let caches = self.controller().map(Controller::caches);
+    pub fn events_on_the_way(&self, id: ActorId, cache: usize) -> Vec<EventOnTheWay> {
+        let caches = self.controller(id).map(Controller::caches);
         let Some(cache) = caches.and_then(|caches| caches.get(cache)) else {
             return Vec::new();
         };
@@ -37,14 +54,19 @@ impl World {
         events.collect()
     }
 
-    /// Performs an operation of the controller. `None` if it is not possible now.
-    pub(super) fn control(&mut self, operation: ControllerOperation) -> Option<Step> {
+    /// Performs an operation of a controller. `None` if it is not possible now.
+    pub(super) fn control(&mut self, id: ActorId, operation: ControllerOperation) -> Option<Step> {
         let revision = self.server().store().revision();
-        let performed = self.system.control(ActorId::C as ProcessId, operation)?;
+        let performed = self.system.control(id as ProcessId, operation)?;
         let event = performed.controller?;
         let exchange = performed.answered.as_ref().map(exchange_of);
         self.observe_new_objects(revision);
-        let mut step = self.step_of(Operation::Control(operation), exchange, revision, &event);
+        let mut step = self.step_of(
+            Operation::Control(id, operation),
+            exchange,
+            revision,
+            &event,
+        );
         step.has_done(performed.done);
         step.controller = Some(Arc::new(event));
         Some(step)

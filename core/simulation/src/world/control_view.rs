@@ -1,4 +1,4 @@
-//! Compares the objects that a controller has with those of the server.
+//! Compares the objects that controllers have with those of the server.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::World;
 use crate::controller::EventOnTheWay;
-use crate::{ControllerEvent, ControllerOperation, HistoryTree, NodeId};
+use crate::{ActorId, ControllerEvent, ControllerOperation, HistoryTree, NodeId};
 
 /// A variable of a run, beside the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,9 +84,9 @@ pub struct StoredRow {
 }
 
 impl World {
-    /// Returns the state of each cache of the controller beside the server.
-    pub fn cache_standings(&self) -> Vec<CacheStanding> {
-        let caches = self.controller().map_or(&[][..], Controller::caches);
+    /// Returns the state of each cache of a controller beside the server.
+    pub fn cache_standings(&self, id: ActorId) -> Vec<CacheStanding> {
+        let caches = self.controller(id).map_or(&[][..], Controller::caches);
         let standing = |cache: &Cache| CacheStanding {
             kind: cache.resource().kind.clone(),
             version: cache.version().to_owned(),
@@ -106,9 +106,9 @@ impl World {
         caches.iter().map(standing).collect()
     }
 
-    /// The variables of the present run of the controller, beside the server.
-    pub fn run_values(&self) -> Vec<RunValue> {
-        let Some(controller) = self.controller() else {
+    /// The variables of the present run of a controller, beside the server.
+    pub fn run_values(&self, id: ActorId) -> Vec<RunValue> {
+        let Some(controller) = self.controller(id) else {
             return Vec::new();
         };
         let Some(run) = controller.run() else {
@@ -167,9 +167,9 @@ impl World {
         Some(owned.count())
     }
 
-    /// The events of the changes after one revision and up to another, for the controller.
-    pub fn event_arrows(&self, after: Revision, until: Revision) -> Vec<EventArrow> {
-        let Some(controller) = self.controller() else {
+    /// The events of the changes after one revision and up to another, for a controller.
+    pub fn event_arrows(&self, id: ActorId, after: Revision, until: Revision) -> Vec<EventArrow> {
+        let Some(controller) = self.controller(id) else {
             return Vec::new();
         };
         let log = self.server().store().log_after(after);
@@ -186,13 +186,13 @@ impl World {
         changes.filter_map(arrow).collect()
     }
 
-    /// The next event that reaches a cache, as an operation; the oldest of all caches first. `None`
-    /// if no event is on its way to an open watch.
-    pub fn next_delivery(&self) -> Option<ControllerOperation> {
-        let caches = self.controller()?.caches().iter().enumerate();
+    /// The next event that reaches a cache of a controller, as an operation; the oldest of all caches
+    /// first. `None` if no event is on its way to an open watch.
+    pub fn next_delivery(&self, id: ActorId) -> Option<ControllerOperation> {
+        let caches = self.controller(id)?.caches().iter().enumerate();
         let open = caches.filter(|(_, cache)| cache.is_watching());
         let first = open.filter_map(|(index, _)| {
-            let event = self.events_on_the_way(index).into_iter().next()?;
+            let event = self.events_on_the_way(id, index).into_iter().next()?;
             Some((event.revision, index))
         });
         first
@@ -218,10 +218,10 @@ impl World {
         self.subjects().map(row).collect()
     }
 
-    /// The number of the statement that the controller's run performs next; the number of all
+    /// The number of the statement that a controller's run performs next; the number of all
     /// statements at the end of the program. `None` without a run.
-    pub fn current_statement(&self) -> Option<usize> {
-        let controller = self.controller()?;
+    pub fn current_statement(&self, id: ActorId) -> Option<usize> {
+        let controller = self.controller(id)?;
         let (code, run) = (controller.code(), controller.run()?);
         Some(
             code.statement_at(run.at())
@@ -230,7 +230,7 @@ impl World {
     }
 }
 
-/// The part of a step in a run of the controller.
+/// The part of a step in a run of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunPart {
     /// The number of the run, from 1.
@@ -240,11 +240,15 @@ pub struct RunPart {
 }
 
 impl HistoryTree {
-    /// Of each position of the current history, to which run of the controller its step belongs.
-    pub fn run_parts(&self) -> Vec<Option<RunPart>> {
+    /// Of each position of the current history, to which run of a controller its step belongs.
+    pub fn run_parts(&self, id: ActorId) -> Vec<Option<RunPart>> {
         let mut number = 0;
         let part = |node: &NodeId| {
-            let event = self.step(*node)?.controller.as_deref()?;
+            let step = self.step(*node)?;
+            let event = step
+                .controller
+                .as_deref()
+                .filter(|_| step.actor() == Some(id))?;
             let ControllerEvent::Worker(report) = event else {
                 return None;
             };
@@ -261,9 +265,9 @@ impl HistoryTree {
         self.current_path().iter().map(part).collect()
     }
 
-    /// The number of the controller's last run at the current step; 0 before the first.
-    pub fn run_number(&self) -> usize {
-        let parts = self.run_parts();
+    /// The number of a controller's last run at the current step; 0 before the first.
+    pub fn run_number(&self, id: ActorId) -> usize {
+        let parts = self.run_parts(id);
         let until = parts.iter().take(self.position() + 1).rev();
         until.flatten().next().map_or(0, |part| part.number)
     }

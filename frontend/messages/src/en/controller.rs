@@ -1,8 +1,7 @@
-//! A controller as the third actor.
+//! Controllers as actors.
 
 crate::catalogue::messages! {
     // The card.
-    controller_card() "Controller";
     controller_goal() "Goal:";
     controller_run(name, run, key) "{name} · run {run} of {key}";
     controller_waits(name) "{name} · waits for a key";
@@ -73,8 +72,8 @@ crate::catalogue::messages! {
     orders_searching(states) "{states} {states|state|states} so far";
     orders_cancel() "Cancel";
     orders_states(states) "{states} {states|state|states}.";
-    orders_varied_steps() "Varied: when each event arrives, and when each step of the controller runs";
-    orders_varied_restarts(restarts) "up to {restarts} {restarts|restart|restarts} of the controller, at any time";
+    orders_varied_steps(controllers) "Varied: when each event arrives, and when each step of {controllers|the controller|each controller} runs";
+    orders_varied_restarts(restarts, controllers) "up to {restarts} {restarts|restart|restarts} of {controllers|the controller|the controllers}, at any time";
     orders_varied_edit(name) "when {name} sends its edit";
     orders_varied_third(name, does) "when {name} reads the object and {does}";
     orders_varied_tool(name, tool) "when each request of {name} is sent: {tool} with the object of this step as its manifest, and one more annotation";
@@ -119,6 +118,8 @@ crate::catalogue::messages! {
     third_deleter_text() "Delete and its preconditions are in the menu beside Get.";
     third_controllers() "Controller examples";
     third_controllers_text() "Each begins a new session with a Widget. Your session is kept.";
+    third_one_more() "One more controller";
+    third_one_more_text() "It works on the objects of this session, beside the other controllers. Your session is kept.";
     program_child_maker() "Child maker";
     program_child_maker_text() "Makes one child for each parent. With generated names and a cache that is behind, it can make a second child.";
     program_status_writer() "Status writer";
@@ -136,6 +137,9 @@ crate::catalogue::messages! {
     program_copier() "Copier";
     program_copier_text() "Copies spec.size to a child. With an old child in its cache, it can skip a write that is needed.";
     program_written() "Written program";
+
+    // A sentence about one of several controllers.
+    of_controller(names, text) "{names}: {text}";
 
     // What a step broke of what the program is for.
     broken() "broken";

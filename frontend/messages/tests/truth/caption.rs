@@ -16,7 +16,7 @@ pub type Condition = fn(&Said, &Moment<'_>) -> Option<bool>;
 
 pub const READS: &[(&str, Condition)] = &[
     ("start_title", |_, at| {
-        let one = at.world().subjects().count() == 1 && at.world().controller().is_none();
+        let one = at.world().subjects().count() == 1 && !at.world().has_controllers();
         Some(at.last().is_none() && one)
     }),
     ("start_other_title", |_, at| Some(at.last().is_none())),
@@ -331,7 +331,7 @@ pub const NEXT: &[(&str, Condition)] = &[
     ("next_expire", |_, at| {
         let mut world = at.world().clone();
         world.act(Operation::Watch(WatchAction::Drop))?;
-        let actor = if world.controller().is_some() {
+        let actor = if world.has_controllers() {
             ActorId::A
         } else {
             ActorId::C

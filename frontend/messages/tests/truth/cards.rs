@@ -143,7 +143,9 @@ pub const CARDS: &[(&str, Condition)] = &[
         let lossy = ends.any(|end| at.until(end).judge().gone().iter().any(|gone| !gone.shown));
         Some(refusals(at) == 0 && !lossy && !broken_now(at))
     }),
-    ("broken", |_, at| Some(at.world().controller().is_some())),
+    ("broken", |_, at| {
+        Some(at.world().controller(at.controller).is_some())
+    }),
     ("broken_owner_lives", |said, at| {
         // Some step deleted an object whose owner was there after it.
         let kind = said.text("kind");
@@ -160,8 +162,11 @@ pub const CARDS: &[(&str, Condition)] = &[
         }))
     }),
     ("broken_at_rest", |_, at| {
-        let queue = at.world().controller()?.queue();
-        Some(queue.queued().next().is_none() && at.world().controller()?.run().is_none())
+        let queue = at.world().controller(at.controller)?.queue();
+        Some(
+            queue.queued().next().is_none()
+                && at.world().controller(at.controller)?.run().is_none(),
+        )
     }),
 ];
 
@@ -187,7 +192,9 @@ fn objects(world: &World) -> Vec<&Value> {
 
 /// Returns whether there are more objects of a kind than the controller's object wants.
 fn broken_now(at: &Moment<'_>) -> bool {
-    !at.world().broken_properties().is_empty() && at.world().controller().is_some()
+    let world = at.world();
+    let mut controllers = world.controllers();
+    controllers.any(|(id, _)| !world.broken_properties(id).is_empty())
 }
 
 fn is_of_copy(said: &Said, at: &Moment<'_>) -> Option<bool> {

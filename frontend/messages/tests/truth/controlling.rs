@@ -12,8 +12,22 @@ use super::moment::Moment;
 use super::said::Said;
 
 pub const STEPS: &[(&str, Condition)] = &[
+    ("of_controller", |said, at| {
+        let world = at.world();
+        let named: Vec<String> = said.text("names").split(", ").map(str::to_owned).collect();
+        let mut controllers = world.controllers().map(|(id, _)| &*world.actor(id).name);
+        let are_some = named
+            .iter()
+            .all(|name| controllers.any(|known| known == name));
+        // What is broken is so of each of them; what was done, one of them did.
+        let is_of_world = said
+            .inner("text")
+            .is_some_and(|text| text.name().starts_with("broken_"));
+        let acted = named == [world.actor(at.controller).name.to_string()];
+        Some(world.controllers().count() > 1 && are_some && (is_of_world || acted))
+    }),
     ("did_connect", |said, at| {
-        let cache = cache_of(at.world(), &said.text("kind"))?;
+        let cache = cache_of(at, at.world(), &said.text("kind"))?;
         let path = at.exchange()?.target.split('?').next()?;
         let plural = path.rsplit('/').next()?;
         Some(
@@ -57,7 +71,8 @@ pub const STEPS: &[(&str, Condition)] = &[
     }),
     ("broken_too_many", |said, at| {
         let kind = said.text("kind");
-        let cache = cache_of(at.world(), &kind)?;
+        let mut caches = at.world().controllers().flat_map(|(_, it)| it.caches());
+        let cache = caches.find(|cache| cache.resource().kind == kind)?;
         let stored = at.world().server().store().range(cache.prefix()).count() as u64;
         Some(stored == said.number("found")? && stored > said.number("most")?)
     }),
@@ -65,15 +80,15 @@ pub const STEPS: &[(&str, Condition)] = &[
     ("row_delivered", |said, at| delivered(said, "event", at)),
     ("did_deliver_queued", |said, at| {
         let key = said.text("key");
-        Some(queues(at.world(), &key) && !queues(at.last()?.before, &key))
+        Some(queues(at, at.world(), &key) && !queues(at, at.last()?.before, &key))
     }),
     ("did_deliver_already", |said, at| {
         let key = said.text("key");
-        Some(queues(at.world(), &key) && queues(at.last()?.before, &key))
+        Some(queues(at, at.world(), &key) && queues(at, at.last()?.before, &key))
     }),
     ("did_deliver_after_run", |said, at| {
         let key = said.text("key");
-        let queue = queue(at.world())?;
+        let queue = queue(at, at.world())?;
         Some(queue.processing().any(|it| it == key) && queue.dirty().any(|it| it == key))
     }),
     ("did_deliver_dropped", |_, at| same_queue(at)),
@@ -81,7 +96,7 @@ pub const STEPS: &[(&str, Condition)] = &[
     ("did_drop_watch", |_, at| {
         let last = at.last()?;
         let open = |world| {
-            caches(world)
+            caches(at, world)
                 .iter()
                 .filter(|cache| cache.is_watching())
                 .count()
@@ -89,38 +104,43 @@ pub const STEPS: &[(&str, Condition)] = &[
         Some(open(last.before) == open(last.after) + 1)
     }),
     ("did_drop_watch_text", |said, at| {
-        let Operation::Control(ControllerOperation::DropWatch(cache)) = at.last()?.step.operation
+        let Operation::Control(_, ControllerOperation::DropWatch(cache)) =
+            at.last()?.step.operation
         else {
             return None;
         };
         let (before, after) = (at.last()?.before, at.last()?.after);
-        let kept = caches(before).get(cache)?.version() == caches(after).get(cache)?.version();
-        Some(kept && behind(before, caches(before).get(cache)?) as u64 == said.number("count")?)
+        let kept =
+            caches(at, before).get(cache)?.version() == caches(at, after).get(cache)?.version();
+        Some(
+            kept && behind(before, caches(at, before).get(cache)?) as u64
+                == said.number("count")?,
+        )
     }),
     ("did_resync", |_, at| {
         Some(at.last()?.step.exchange.is_none() && at.wrote_nothing())
     }),
-    ("did_restart", |_, at| is_new(at.world())),
+    ("did_restart", |_, at| is_new(at, at.world())),
     ("did_restart_text", |_, at| {
-        Some(is_new(at.world())? && at.wrote_nothing())
+        Some(is_new(at, at.world())? && at.wrote_nothing())
     }),
     ("did_wake", |_, at| {
-        let (before, after) = (queue(at.last()?.before)?, queue(at.world())?);
+        let (before, after) = (queue(at, at.last()?.before)?, queue(at, at.world())?);
         Some(before.waiting().len() > after.waiting().len())
     }),
     ("did_take", |said, at| takes(at, &said.text("key"))),
     ("row_taken", |said, at| takes(at, &said.text("key"))),
     ("did_take_text", |_, at| {
-        Some(at.world().controller()?.run().is_some())
+        Some(at.world().controller(at.controller)?.run().is_some())
     }),
     ("did_not_ready", |_, at| {
-        Some(at.world().controller()?.run().is_none())
+        Some(at.world().controller(at.controller)?.run().is_none())
     }),
     ("row_not_ready", |_, at| {
-        Some(at.world().controller()?.run().is_none())
+        Some(at.world().controller(at.controller)?.run().is_none())
     }),
     ("did_not_ready_text", |_, at| {
-        let queue = queue(at.world())?;
+        let queue = queue(at, at.world())?;
         Some(queue.queued().next().is_some() || !queue.waiting().is_empty())
     }),
     ("did_read", |_, at| Some(at.last()?.step.exchange.is_none())),
@@ -146,7 +166,7 @@ pub const STEPS: &[(&str, Condition)] = &[
     ("did_send", |said, at| {
         if loses(at, Lost::Request) {
             // Nobody saw the request: the next statement of the run was to send it.
-            let controller = at.last()?.before.controller()?;
+            let controller = at.last()?.before.controller(at.controller)?;
             return Some(controller.can_write());
         }
         let sent = at.exchange()?;
@@ -188,7 +208,7 @@ pub const STEPS: &[(&str, Condition)] = &[
             "Status" => text(&answer["details"], "kind").to_owned(),
             kind => kind.to_owned(),
         };
-        let mut of_kind = caches(at.world()).iter().filter(|cache| {
+        let mut of_kind = caches(at, at.world()).iter().filter(|cache| {
             let resource = cache.resource();
             resource.kind == kind || resource.kind.to_lowercase() + "s" == kind
         });
@@ -206,7 +226,7 @@ pub const STEPS: &[(&str, Condition)] = &[
     }),
     ("did_lose_answer", |_, at| {
         // The run has the error of a connection, or is over because of it.
-        let run = at.world().controller()?.run();
+        let run = at.world().controller(at.controller)?.run();
         let knows = run
             .and_then(|run| run.error())
             .is_none_or(|error| error.code == 0);
@@ -218,20 +238,21 @@ pub const STEPS: &[(&str, Condition)] = &[
     }),
     ("did_finish", |said, at| {
         let key = said.text("key");
-        let processes = |world| queue(world).map(|queue| queue.processing().any(|it| it == key));
+        let processes =
+            |world| queue(at, world).map(|queue| queue.processing().any(|it| it == key));
         Some(processes(at.last()?.before)? && !processes(at.world())?)
     }),
     ("row_finished", |_, at| {
-        let runs = |world: &World| world.controller().map(|it| it.run().is_some());
+        let runs = |world: &World| world.controller(at.controller).map(|it| it.run().is_some());
         Some(runs(at.last()?.before)? && !runs(at.world())?)
     }),
     ("row_failed", |_, at| {
-        let runs = |world: &World| world.controller().map(|it| it.run().is_some());
+        let runs = |world: &World| world.controller(at.controller).map(|it| it.run().is_some());
         Some(runs(at.last()?.before)? && !runs(at.world())?)
     }),
     ("did_finish_done", |_, at| {
         // A key that was added meanwhile is queued; none waits.
-        let (before, after) = (queue(at.last()?.before)?, queue(at.world())?);
+        let (before, after) = (queue(at, at.last()?.before)?, queue(at, at.world())?);
         Some(after.waiting().len() <= before.waiting().len())
     }),
     ("did_finish_requeue", |said, at| {
@@ -243,7 +264,7 @@ pub const STEPS: &[(&str, Condition)] = &[
     }),
     ("did_finish_again", |_, at| queued_at_once(at)),
     ("did_finish_terminal", |_, at| {
-        let (before, after) = (queue(at.last()?.before)?, queue(at.world())?);
+        let (before, after) = (queue(at, at.last()?.before)?, queue(at, at.world())?);
         Some(after.waiting().len() <= before.waiting().len())
     }),
 ];
@@ -251,42 +272,43 @@ pub const STEPS: &[(&str, Condition)] = &[
 /// Returns whether the last step lost this part of a write.
 fn loses(at: &Moment<'_>, lost: Lost) -> bool {
     let operation = at.last().map(|last| &last.step.operation);
-    operation == Some(&Operation::Control(ControllerOperation::StepLosing(lost)))
+    let losing = ControllerOperation::StepLosing(lost);
+    matches!(operation, Some(Operation::Control(_, of)) if *of == losing)
 }
 
 pub const CARD: &[(&str, Condition)] = &[
     ("cache_chip", |said, at| {
         let (version, number) = (said.text("version"), said.number("behind")? as usize);
-        let most = caches(at.world())
+        let most = caches(at, at.world())
             .iter()
             .map(|cache| behind(at.world(), cache))
             .max()?;
-        let mut all = caches(at.world()).iter();
+        let mut all = caches(at, at.world()).iter();
         let it = all.any(|cache| cache.version() == version && behind(at.world(), cache) == number);
         Some(it && number == most)
     }),
     ("cache_chip_current", |said, at| {
         let version = said.text("version");
-        let current = caches(at.world())
+        let current = caches(at, at.world())
             .iter()
             .all(|cache| behind(at.world(), cache) == 0);
         Some(
             current
-                && caches(at.world())
+                && caches(at, at.world())
                     .iter()
                     .any(|cache| cache.version() == version),
         )
     }),
     ("cache_chip_empty", |_, at| {
         Some(
-            caches(at.world())
+            caches(at, at.world())
                 .iter()
                 .any(|cache| cache.version().is_empty()),
         )
     }),
     ("queue_chip", |said, at| {
         let keys = said.text("keys");
-        let all: Vec<&str> = queue(at.world())?.queued().collect();
+        let all: Vec<&str> = queue(at, at.world())?.queued().collect();
         let named: Vec<&str> = keys.split(", ").collect();
         Some(
             named.len() == all.len()
@@ -294,28 +316,28 @@ pub const CARD: &[(&str, Condition)] = &[
         )
     }),
     ("queue_chip_empty", |_, at| {
-        Some(queue(at.world())?.queued().next().is_none())
+        Some(queue(at, at.world())?.queued().next().is_none())
     }),
     ("queue_queued", |said, at| {
-        Some(queues(at.world(), &said.text("key")))
+        Some(queues(at, at.world(), &said.text("key")))
     }),
     ("queue_processing", |said, at| {
-        let (queue, key) = (queue(at.world())?, said.text("key"));
+        let (queue, key) = (queue(at, at.world())?, said.text("key"));
         Some(queue.processing().any(|it| it == key) && queue.dirty().all(|it| it != key))
     }),
     ("queue_processing_dirty", |said, at| {
-        let (queue, key) = (queue(at.world())?, said.text("key"));
+        let (queue, key) = (queue(at, at.world())?, said.text("key"));
         Some(queue.processing().any(|it| it == key) && queue.dirty().any(|it| it == key))
     }),
     ("queue_waiting", |said, at| {
         let key = said.text("key");
         let now = at.world().server().environment().elapsed();
-        let waiting = queue(at.world())?.waiting();
+        let waiting = queue(at, at.world())?.waiting();
         let (_, ready) = waiting.into_iter().find(|(it, _)| *it == key)?;
         Some(duration(&said.text("time"))? == whole(ready.saturating_sub(now)))
     }),
     ("queue_failures", |said, at| {
-        let (queue, count) = (queue(at.world())?, said.number("count")?);
+        let (queue, count) = (queue(at, at.world())?, said.number("count")?);
         let mut waiting = queue.waiting().into_iter();
         Some(waiting.any(|(key, _)| u64::from(queue.num_requeues(key)) == count))
     }),
@@ -330,14 +352,14 @@ pub const CARD: &[(&str, Condition)] = &[
         Some(object.name() == said.text("name") && text(object, "kind") == said.text("kind"))
     }),
     ("value_new", |_, at| {
-        Some(at.world().controller()?.run().is_some())
+        Some(at.world().controller(at.controller)?.run().is_some())
     }),
     ("value_list", |said, _| {
         let names = said.text("names");
         Some(names.split(", ").count() as u64 == said.number("count")?)
     }),
     ("value_list_empty", |_, at| {
-        Some(at.world().controller()?.run().is_some())
+        Some(at.world().controller(at.controller)?.run().is_some())
     }),
     ("value_server_version", |said, at| {
         let version = said.number("version")?;
@@ -346,14 +368,14 @@ pub const CARD: &[(&str, Condition)] = &[
         Some(store.get(&log.key).map(|(revision, _)| revision) == Some(version))
     }),
     ("value_server_same", |_, at| {
-        Some(at.world().controller()?.run().is_some())
+        Some(at.world().controller(at.controller)?.run().is_some())
     }),
     ("value_server_none", |_, at| {
-        Some(at.world().controller()?.run().is_some())
+        Some(at.world().controller(at.controller)?.run().is_some())
     }),
     ("value_server_list", |said, at| {
         // No more than all objects of the kinds that it watches.
-        let all = caches(at.world())
+        let all = caches(at, at.world())
             .iter()
             .map(|cache| at.world().server().store().range(cache.prefix()).count() as u64);
         Some(said.number("count")? <= all.max()?)
@@ -372,26 +394,28 @@ pub const CARD: &[(&str, Condition)] = &[
     }),
 ];
 
-fn caches(world: &World) -> &[Cache] {
-    world.controller().map_or(&[], Controller::caches)
+fn caches<'a>(at: &Moment<'_>, world: &'a World) -> &'a [Cache] {
+    world
+        .controller(at.controller)
+        .map_or(&[], Controller::caches)
 }
 
-fn queue(world: &World) -> Option<&WorkQueue> {
-    Some(world.controller()?.queue())
+fn queue<'a>(at: &Moment<'_>, world: &'a World) -> Option<&'a WorkQueue> {
+    Some(world.controller(at.controller)?.queue())
 }
 
 /// The cache that sent the last request.
 fn connected<'a>(at: &Moment<'a>) -> Option<&'a Cache> {
     match at.last()?.step.operation {
-        Operation::Control(ControllerOperation::Connect(cache)) => {
-            caches(at.last()?.after).get(cache)
+        Operation::Control(_, ControllerOperation::Connect(cache)) => {
+            caches(at, at.last()?.after).get(cache)
         }
         _ => None,
     }
 }
 
-fn cache_of<'a>(world: &'a World, kind: &str) -> Option<&'a Cache> {
-    caches(world)
+fn cache_of<'a>(at: &Moment<'_>, world: &'a World, kind: &str) -> Option<&'a Cache> {
+    caches(at, world)
         .iter()
         .find(|cache| cache.resource().kind == kind)
 }
@@ -404,13 +428,13 @@ fn behind(world: &World, cache: &Cache) -> usize {
         .count()
 }
 
-fn queues(world: &World, key: &str) -> bool {
-    queue(world).is_some_and(|queue| queue.queued().any(|it| it == key))
+fn queues(at: &Moment<'_>, world: &World, key: &str) -> bool {
+    queue(at, world).is_some_and(|queue| queue.queued().any(|it| it == key))
 }
 
 fn same_queue(at: &Moment<'_>) -> Option<bool> {
     let keys = |world| {
-        let queue = queue(world)?;
+        let queue = queue(at, world)?;
         let all = queue
             .queued()
             .chain(queue.dirty())
@@ -427,7 +451,7 @@ fn delivered(said: &Said, argument: &str, at: &Moment<'_>) -> Option<bool> {
         return None;
     };
     let has = |world| {
-        caches(world).iter().any(|cache| {
+        caches(at, world).iter().any(|cache| {
             let mut objects = cache.objects().iter();
             objects.any(|(_, object)| object.name() == name && object.resource_version() == version)
         })
@@ -438,8 +462,8 @@ fn delivered(said: &Said, argument: &str, at: &Moment<'_>) -> Option<bool> {
     })
 }
 
-fn is_new(world: &World) -> Option<bool> {
-    let controller = world.controller()?;
+fn is_new(at: &Moment<'_>, world: &World) -> Option<bool> {
+    let controller = world.controller(at.controller)?;
     let empty = controller
         .caches()
         .iter()
@@ -451,7 +475,7 @@ fn is_new(world: &World) -> Option<bool> {
 
 fn takes(at: &Moment<'_>, key: &str) -> Option<bool> {
     let processes = |world| {
-        let queue = queue(world)?;
+        let queue = queue(at, world)?;
         Some(
             queue
                 .processing()
@@ -465,7 +489,7 @@ fn takes(at: &Moment<'_>, key: &str) -> Option<bool> {
 fn was_read(at: &Moment<'_>, version: &str, by: usize) -> Option<bool> {
     let variables = |world: &World| -> Vec<(String, String)> {
         world
-            .run_values()
+            .run_values(at.controller)
             .into_iter()
             .map(|it| (it.name.clone(), format!("{:?}", it.value)))
             .collect()
@@ -473,7 +497,7 @@ fn was_read(at: &Moment<'_>, version: &str, by: usize) -> Option<bool> {
     let known = variables(at.last()?.before);
     let new = at
         .world()
-        .run_values()
+        .run_values(at.controller)
         .into_iter()
         .find(|it| !known.contains(&(it.name.clone(), format!("{:?}", it.value))));
     let kind = new.and_then(|it| match it.value {
@@ -482,26 +506,26 @@ fn was_read(at: &Moment<'_>, version: &str, by: usize) -> Option<bool> {
     });
     let is_it = |cache: &Cache| cache.version() == version && behind(at.world(), cache) == by;
     Some(match kind {
-        Some(kind) => is_it(cache_of(at.world(), &kind)?),
-        None => caches(at.world()).iter().any(is_it),
+        Some(kind) => is_it(cache_of(at, at.world(), &kind)?),
+        None => caches(at, at.world()).iter().any(is_it),
     })
 }
 
 /// Returns whether some key waits for a time. Whether the key of the run that is over is queued
 /// now.
 fn queued_at_once(at: &Moment<'_>) -> Option<bool> {
-    let processed = queue(at.last()?.before)?;
+    let processed = queue(at, at.last()?.before)?;
     let key = processed.processing().next()?;
-    Some(queue(at.world())?.queued().any(|queued| queued == key))
+    Some(queue(at, at.world())?.queued().any(|queued| queued == key))
 }
 
 fn waits(time: &str, at: &Moment<'_>) -> Option<bool> {
     let now = at.world().server().environment().elapsed();
     let time = duration(time)?;
-    let mut waiting = queue(at.world())?.waiting().into_iter();
+    let mut waiting = queue(at, at.world())?.waiting().into_iter();
     let waits = waiting.any(|(_, ready)| whole(ready.saturating_sub(now)) == time);
     // At once: it is queued.
-    Some(waits || (time == Duration::ZERO && queue(at.world())?.queued().next().is_some()))
+    Some(waits || (time == Duration::ZERO && queue(at, at.world())?.queued().next().is_some()))
 }
 
 /// `5 ms`, `12 s`.

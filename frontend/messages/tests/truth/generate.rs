@@ -1,11 +1,13 @@
 //! Random histories: each is a list of seeds. A seed and the state decide what is done, so that a
 //! history stays one when a seed is left out.
 
+use std::collections::BTreeMap;
+
 use optimist_client::{Declares, Lost, OnConflict, Strategy, Subresource, Write};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_simulation::{
-    Action, ActorId, ByHand, ControllerOperation, ENDINGS, HistoryTree, NGINX, Operation,
-    Preconditions, Start, WIDGET, WatchAction, World,
+    Action, ActorId, ByHand, ControllerOperation, ControllerStart, ENDINGS, HistoryTree, NGINX,
+    Operation, Preconditions, Start, WIDGET, WatchAction, World,
 };
 use serde_json::{Value, json};
 
@@ -23,7 +25,7 @@ pub fn begin(seed: u64) -> HistoryTree {
         9 => Start::with(SERVICE),
         10 => Start::with(UNCHECKED),
         _ => Start {
-            controller: Some(program(&mut random).into()),
+            controllers: controllers(&mut random),
             ..Start::with(WIDGET)
         },
     };
@@ -33,9 +35,21 @@ pub fn begin(seed: u64) -> HistoryTree {
     };
     let mut tree = HistoryTree::new(World::from_start(start.into()).expect("the object loads").0);
     if random.below(4) > 0 {
-        tree.connect_controller();
+        for controller in [ActorId::C, ActorId::D] {
+            tree.connect_controller(controller);
+        }
     }
     tree
+}
+
+/// One controller, or two.
+fn controllers(random: &mut Random) -> BTreeMap<ActorId, ControllerStart> {
+    let actors = [ActorId::C, ActorId::D].into_iter();
+    let count = 1 + usize::from(random.once_in(3));
+    actors
+        .take(count)
+        .map(|actor| (actor, program(random).into()))
+        .collect()
 }
 
 fn program(random: &mut Random) -> ReadyProgram {
@@ -48,7 +62,7 @@ fn program(random: &mut Random) -> ReadyProgram {
 pub fn act(tree: &mut HistoryTree, seed: u64) -> Option<()> {
     let mut random = Random::new(seed);
     let random = &mut random;
-    let controlled = tree.world().controller().is_some();
+    let controlled = tree.world().has_controllers();
     let actor = actor(random, controlled);
     if random.once_in(12) {
         return recipe(tree, actor, random);
@@ -222,6 +236,8 @@ fn actor(random: &mut Random, controlled: bool) -> ActorId {
 }
 
 fn control(tree: &mut HistoryTree, random: &mut Random) -> Option<()> {
+    let controllers: Vec<ActorId> = tree.world().controllers().map(|(id, _)| id).collect();
+    let controller = *random.choose(&controllers);
     let cache = random.below(2);
     let operation = match random.below(22) {
         0 => ControllerOperation::Connect(cache),
@@ -233,9 +249,10 @@ fn control(tree: &mut HistoryTree, random: &mut Random) -> Option<()> {
         16 => ControllerOperation::Resync(cache),
         17 => ControllerOperation::Restart,
         18 => ControllerOperation::Wake,
-        _ => return tree.run_controller().map(drop),
+        _ => return tree.run_controller(controller).map(drop),
     };
-    tree.act(Operation::Control(operation)).map(drop)
+    tree.act(Operation::Control(controller, operation))
+        .map(drop)
 }
 
 fn go(tree: &mut HistoryTree, random: &mut Random) -> Option<()> {

@@ -216,7 +216,7 @@ impl<'a> Judge<'a> {
                     .exchange
                     .as_ref()
                     .is_some_and(|sent| self.shows(sent, place, value));
-            answered || (who == ActorId::C && self.cached(it, place, value))
+            answered || self.cached(it, who, place, value)
         })
     }
 
@@ -246,8 +246,14 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns whether a controller has something in its cache after a step.
-    fn cached(&self, it: Happened<'_>, place: &[String], value: Option<&Value>) -> bool {
-        let Some(controller) = it.after.controller() else {
+    fn cached(
+        &self,
+        it: Happened<'_>,
+        who: ActorId,
+        place: &[String],
+        value: Option<&Value>,
+    ) -> bool {
+        let Some(controller) = it.after.controller(who) else {
             return false;
         };
         let name = self.path.rsplit('/').next().unwrap_or_default();

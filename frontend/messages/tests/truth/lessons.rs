@@ -11,7 +11,7 @@ use optimist_lesson::{
     Catalogue, Forbidden, Lesson, ScriptAction, SwitchChallenge, Task, TaskGoal, Walkthrough,
 };
 use optimist_messages::{self as messages, controller, label};
-use optimist_simulation::HistoryTree;
+use optimist_simulation::{ActorId, HistoryTree};
 
 use super::believing::{self, BELIEVED, Believed};
 use super::counted;
@@ -135,7 +135,7 @@ pub const SEARCHED: &[(&str, ConditionOf<Searched>)] = &[
     ("switches_rests_wrong", |_, it| {
         // Nothing goes on by itself.
         let witness = it.witness.as_ref()?;
-        let queue = witness.world().controller()?.queue();
+        let queue = witness.world().controller(ActorId::C)?.queue();
         Some(queue.processing().next().is_none())
     }),
     ("switches_met", |_, it| {
@@ -363,9 +363,9 @@ fn switches(
                 .then(|| search.finding().witness.is_some())
         };
         let mut run = HistoryTree::new(lesson.world().ok()?);
-        run.connect_controller();
+        run.connect_controller(ActorId::C);
         for _ in 0..6 {
-            run.run_controller();
+            run.run_controller(ActorId::C);
         }
         let about = Searched {
             orders: None,

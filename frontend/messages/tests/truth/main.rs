@@ -164,9 +164,7 @@ fn here(tree: &HistoryTree, right: ActorId) -> Vec<String> {
     if let Some(step) = tree.step(tree.current()) {
         texts.extend(of_step(step, world));
     }
-    if world.controller().is_some() {
-        texts.extend(controller(world));
-    }
+    texts.extend(controller(tree));
     texts
 }
 
@@ -190,24 +188,26 @@ fn of_step(step: &Step, world: &World) -> Vec<String> {
     texts
 }
 
-/// The card of the controller.
-fn controller(world: &World) -> Vec<String> {
+/// The card of the controller that a moment is about.
+fn controller(tree: &HistoryTree) -> Vec<String> {
     use messages::controller_card as card;
-    let Some(controller) = world.controller() else {
+    let world = tree.world();
+    let id = moment::controller_of(tree);
+    let Some((id, controller)) = id.and_then(|id| Some((id, world.controller(id)?))) else {
         return Vec::new();
     };
     let mut texts = vec![
-        card::cache_chip(&world.cache_standings()).0,
+        card::cache_chip(&world.cache_standings(id)).0,
         card::queue_chip(controller.queue()),
     ];
     let now = world.server().environment().elapsed();
     texts.extend(card::queue_lines(controller.queue(), now));
-    for value in world.run_values() {
+    for value in world.run_values(id) {
         let (has, beside) = card::run_value(&value);
         texts.extend([has, beside]);
     }
     for cache in 0..controller.caches().len() {
-        texts.extend(world.events_on_the_way(cache).iter().map(card::arrow));
+        texts.extend(world.events_on_the_way(id, cache).iter().map(card::arrow));
     }
     texts
 }

@@ -29,6 +29,8 @@ pub struct Moment<'a> {
     pub so_far: Vec<Happened<'a>>,
     /// The object that the last request was about; else the one that is shown.
     pub object: ObjectRef,
+    /// The controller of the last step; else the first one, if there is one.
+    pub controller: ActorId,
     /// With which of the nodes of the path the branch begins that a text is about.
     pub branch: usize,
 }
@@ -66,6 +68,7 @@ impl<'a> Moment<'a> {
             right,
             so_far,
             object,
+            controller: controller_of(tree).unwrap_or(ActorId::C),
             branch: 0,
         }
     }
@@ -77,6 +80,7 @@ impl<'a> Moment<'a> {
             right: self.right,
             so_far: self.so_far[..steps].to_vec(),
             object: self.object.clone(),
+            controller: self.controller,
             branch: self.branch,
         }
     }
@@ -151,9 +155,9 @@ impl<'a> Moment<'a> {
     pub fn hears(&self) -> Option<bool> {
         let mut world = self.world().clone();
         world.look_at(&self.object.resource().kind, self.object.name());
-        let actor = match world.controller() {
-            Some(_) => ActorId::A,
-            None => ActorId::C,
+        let actor = match world.has_controllers() {
+            true => ActorId::A,
+            false => ActorId::C,
         };
         let step = world.act(Operation::Act(actor, Action::Request(touch(&world))))?;
         (step.exchange.as_ref()?.code == 200).then_some(!step.arrived.is_empty())
@@ -312,11 +316,20 @@ pub fn touch(world: &World) -> ByHand {
     }
 }
 
+/// The controller of the current step of a tree; else the first one, if there is one.
+pub fn controller_of(tree: &HistoryTree) -> Option<ActorId> {
+    let acted = tree.step(tree.current()).map(|step| &step.operation);
+    match acted {
+        Some(Operation::Control(actor, _)) => Some(*actor),
+        _ => tree.world().controllers().map(|(id, _)| id).next(),
+    }
+}
+
 /// Returns the actor of an operation.
 pub fn actor_of(operation: &Operation) -> Option<ActorId> {
     match operation {
         Operation::Act(actor, _) => Some(*actor),
-        Operation::Control(_) => Some(ActorId::C),
+        Operation::Control(actor, _) => Some(*actor),
         _ => None,
     }
 }

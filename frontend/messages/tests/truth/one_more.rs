@@ -34,8 +34,9 @@ impl OneMore {
             shown(tree.world())?,
         );
         let (mut replay, mut tree) = (ControllerReplay::new(question), tree.clone());
-        // Before the actors come the two editors, who do nothing, and the controller.
-        let process = u8::try_from(question.actors.len() + 2).ok()?;
+        // Before the actors come the controllers.
+        let controllers = tree.world().controllers().count();
+        let process = u8::try_from(controllers + question.actors.len() - 1).ok()?;
         let begin = tree.position();
         while replay.perform(&mut tree, Event::Request(process)).is_some() {}
         let nodes = &tree.current_path()[begin + 1..=tree.position()];

@@ -95,7 +95,9 @@ pub const ORDERS: &[(&str, ConditionOf<Orders>)] = &[
         it.one_more.as_ref()?.is(said)
     }),
     ("orders_varied_restarts", |said, it| {
-        Some(said.number("restarts")? == u64::from(it.restarts))
+        let controllers = it.start.controllers().count() as u64;
+        let named = said.number("controllers")? == controllers;
+        Some(named && said.number("restarts")? == u64::from(it.restarts))
     }),
     ("orders_incomplete", |_, it| Some(!it.complete)),
     ("orders_up_to", |said, it| {
@@ -178,11 +180,13 @@ pub const ORDERS: &[(&str, ConditionOf<Orders>)] = &[
 fn begin(random: &mut Random) -> Option<HistoryTree> {
     let mut tree = loop {
         let tree = generate::begin(random.next());
-        if tree.world().controller().is_some() {
+        if tree.world().has_controllers() {
             break tree;
         }
     };
-    tree.connect_controller();
+    for controller in [ActorId::C, ActorId::D] {
+        tree.connect_controller(controller);
+    }
     for _ in 0..random.below(12) {
         generate::act(&mut tree, random.next());
     }
@@ -255,11 +259,11 @@ pub fn fixed(hearing: &mut Hearing) {
     scaled(hearing);
     for name in ReadyProgramName::ALL {
         let start = Start {
-            controller: Some(ReadyProgram::new(name).into()),
+            controllers: [(ActorId::C, ReadyProgram::new(name).into())].into(),
             ..Start::with(WIDGET)
         };
         let mut tree = HistoryTree::new(World::from_start(start.into()).expect("it loads").0);
-        tree.connect_controller();
+        tree.connect_controller(ActorId::C);
         tree.act(Operation::Act(ActorId::A, Action::Get));
         let copy = tree.world_mut().copy_mut(ActorId::A);
         if let Some(mut object) = copy.edited().map(|it| serde_json::Value::clone(it)) {
@@ -303,8 +307,8 @@ pub fn fixed(hearing: &mut Hearing) {
                 0 => ControllerOperation::Deliver(0),
                 _ => ControllerOperation::Step,
             };
-            tree.act(Operation::Control(operation));
-            if !tree.world().broken_properties().is_empty() {
+            tree.act(Operation::Control(ActorId::C, operation));
+            if !tree.world().broken_properties(ActorId::C).is_empty() {
                 ask(&tree, MOST_STATES, hearing);
                 break;
             }
@@ -316,11 +320,15 @@ pub fn fixed(hearing: &mut Hearing) {
 fn scaled(hearing: &mut Hearing) {
     for third in [Preset::KubectlScale, Preset::Autoscaler].map(ThirdActor::Tool) {
         let start = Start {
-            controller: Some(ReadyProgram::new(ReadyProgramName::FieldOwner).into()),
+            controllers: [(
+                ActorId::C,
+                ReadyProgram::new(ReadyProgramName::FieldOwner).into(),
+            )]
+            .into(),
             ..Start::with(&format!("{WIDGET}---\n{NGINX}"))
         };
         let mut tree = HistoryTree::new(World::from_start(start.into()).expect("it loads").0);
-        tree.connect_controller();
+        tree.connect_controller(ActorId::C);
         let question = ControllerQuestion::of_ready_program(tree.world()).expect("one widget");
         let question = question.with_third(tree.world(), third).expect("a scale");
         asked((&tree, None, Some(third)), &question, (300, 7), hearing);
@@ -376,6 +384,7 @@ fn asked(
     );
     let third = third.map(|(actor, does)| (tree.world().actor(actor).name.to_string(), does));
     let actors = messages::OrderActors {
+        controllers: tree.world().controllers().count(),
         editors: &asked,
         without_edit: &without,
         third: third.as_ref().map(|(name, does)| (&**name, *does)),

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::About;
 use super::caption::Condition;
 use super::judge::leaves;
-use super::moment::{Moment, version};
+use super::moment::{Moment, controller_of, version};
 use super::said::Said;
 
 /// Returns the sentences at a current step.
@@ -185,15 +185,21 @@ fn of_rows(world: &World, right: ActorId) -> Vec<String> {
 
 fn of_controller(tree: &HistoryTree) -> Vec<String> {
     let world = tree.world();
-    let Some(controller) = world.controller() else {
+    let Some((id, controller)) =
+        controller_of(tree).and_then(|id| Some((id, world.controller(id)?)))
+    else {
         return Vec::new();
     };
     let name = "The controller";
     let mut texts = match controller.run() {
-        Some(run) => vec![label::controller_run(&name, &tree.run_number(), &run.key())],
+        Some(run) => vec![label::controller_run(
+            &name,
+            &tree.run_number(id),
+            &run.key(),
+        )],
         None => vec![label::controller_waits(&name)],
     };
-    let standings = world.cache_standings();
+    let standings = world.cache_standings(id);
     texts.extend(
         standings
             .iter()
@@ -206,14 +212,14 @@ fn of_controller(tree: &HistoryTree) -> Vec<String> {
             .find(|it| it.objects.is_empty())
             .map(|_| label::controller_cache_none()),
     );
-    if (0..standings.len()).all(|cache| world.events_on_the_way(cache).is_empty()) {
+    if (0..standings.len()).all(|cache| world.events_on_the_way(id, cache).is_empty()) {
         texts.push(label::controller_on_the_way_none());
     }
     let now = world.server().environment().elapsed();
     if messages::controller_card::queue_lines(controller.queue(), now).is_empty() {
         texts.push(label::controller_queue_none());
     }
-    let parts = tree.run_parts();
+    let parts = tree.run_parts(id);
     let part = parts.get(tree.position()).and_then(Option::as_ref);
     texts.extend(
         part.filter(|run| run.is_first)
@@ -430,11 +436,11 @@ pub const PANELS: &[(&str, Condition)] = &[
         )
     }),
     ("controller_run", |said, at| {
-        let run = at.world().controller()?.run()?;
+        let run = at.world().controller(at.controller)?.run()?;
         let takes = at.so_far.iter().filter(|it| {
             let queue = |world: &World| {
                 world
-                    .controller()
+                    .controller(at.controller)
                     .map(|one| one.queue().processing().count())
             };
             queue(it.before) == Some(0) && queue(it.after) == Some(1)
@@ -445,7 +451,7 @@ pub const PANELS: &[(&str, Condition)] = &[
     ("controller_waits", |_, at| {
         Some(
             at.world()
-                .controller()?
+                .controller(at.controller)?
                 .queue()
                 .processing()
                 .next()
@@ -453,40 +459,46 @@ pub const PANELS: &[(&str, Condition)] = &[
         )
     }),
     ("run_label", |said, at| {
-        Some(said.number("run")? > 0 && at.world().controller().is_some())
+        Some(said.number("run")? > 0 && at.world().controller(at.controller).is_some())
     }),
     ("controller_watch_closed", |_, at| {
-        let controller = at.world().controller()?;
+        let controller = at.world().controller(at.controller)?;
         let count = controller.caches().len();
         Some((0..count).any(|cache| {
             let mut world = at.world().clone();
             let operation = optimist_simulation::ControllerOperation::DropWatch(cache);
             world
-                .act(optimist_simulation::Operation::Control(operation))
+                .act(optimist_simulation::Operation::Control(
+                    at.controller,
+                    operation,
+                ))
                 .is_none()
         }))
     }),
     ("controller_cache_none", |_, at| {
-        let mut caches = at.world().controller()?.caches().iter();
+        let mut caches = at.world().controller(at.controller)?.caches().iter();
         Some(caches.any(|cache| cache.objects().is_empty()))
     }),
     ("controller_on_the_way_none", |_, at| {
-        let count = at.world().controller()?.caches().len();
+        let count = at.world().controller(at.controller)?.caches().len();
         Some((0..count).all(|cache| {
             let mut world = at.world().clone();
             let operation = optimist_simulation::ControllerOperation::Deliver(cache);
             let before = world
-                .controller()
+                .controller(at.controller)
                 .map(|it| it.caches()[cache].objects().len());
-            world.act(optimist_simulation::Operation::Control(operation));
+            world.act(optimist_simulation::Operation::Control(
+                at.controller,
+                operation,
+            ));
             before
                 == world
-                    .controller()
+                    .controller(at.controller)
                     .map(|it| it.caches()[cache].objects().len())
         }))
     }),
     ("controller_queue_none", |_, at| {
-        let queue = at.world().controller()?.queue();
+        let queue = at.world().controller(at.controller)?.queue();
         let none = queue.queued().next().is_none() && queue.processing().next().is_none();
         Some(none && queue.waiting().is_empty())
     }),
@@ -611,7 +623,7 @@ fn is_by_hand(at: &Moment<'_>) -> Option<bool> {
     use optimist_simulation::Operation;
     Some(matches!(
         at.last()?.step.operation,
-        Operation::Act(_, Action::Request(_)) | Operation::Control(_)
+        Operation::Act(_, Action::Request(_)) | Operation::Control(..)
     ))
 }
 

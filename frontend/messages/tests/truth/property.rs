@@ -311,7 +311,11 @@ fn of_two_editors(text: &str) -> Result<(), PropertyError> {
 
 fn of_controller(text: &str) -> Result<(), PropertyError> {
     let start = Start {
-        controller: Some(ReadyProgram::new(ReadyProgramName::ChildMaker).into()),
+        controllers: [(
+            ActorId::C,
+            ReadyProgram::new(ReadyProgramName::ChildMaker).into(),
+        )]
+        .into(),
         ..Start::with(WIDGET)
     };
     let world = World::from_start(start.into()).expect("it loads").0;

@@ -376,11 +376,11 @@ fn controlled(name: ReadyProgramName, release: ClientRelease, all: bool, hear: H
         ..program.into()
     };
     let start = Start {
-        controller: Some(controller),
+        controllers: [(ActorId::C, controller)].into(),
         ..with(WIDGET)
     };
     let mut script = Script::new(start, hear);
-    let control = |script: &mut Script<'_>, of| script.does(Operation::Control(of));
+    let control = |script: &mut Script<'_>, of| script.does(Operation::Control(ActorId::C, of));
     for cache in [0, 1, 0, 1] {
         control(&mut script, ControllerOperation::Connect(cache));
     }
@@ -416,7 +416,7 @@ fn controlled(name: ReadyProgramName, release: ClientRelease, all: bool, hear: H
     }
     // Behind its own writes it makes too many, or deletes what has an owner.
     for _ in 0..4 {
-        script.tree.run_controller();
+        script.tree.run_controller(ActorId::C);
         (script.hear)(&script.tree);
     }
 }

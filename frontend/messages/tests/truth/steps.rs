@@ -304,7 +304,7 @@ fn watches(at: &Moment<'_>, is: impl Fn(&WatchAction) -> bool) -> bool {
 
 fn controls(at: &Moment<'_>, is: impl Fn(ControllerOperation) -> bool) -> Option<bool> {
     match at.last()?.step.operation {
-        Operation::Control(operation) => Some(is(operation)),
+        Operation::Control(_, operation) => Some(is(operation)),
         _ => Some(false),
     }
 }

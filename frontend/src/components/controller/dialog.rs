@@ -31,9 +31,9 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
         };
         Some(html! { <li>{ choice(client_long(preset), text, Callback::from(onclick)) }</li> })
     };
-    let example = |name: ReadyProgramName| {
+    let example = |name: ReadyProgramName, msg: ControllerMsg| {
         let (title, text) = messages::example(name);
-        let msg: Msg = ControllerMsg::Begin(name).into();
+        let msg = Msg::from(msg);
         html! {
             <li>
                 { choice(title, text, store.on(move |_: MouseEvent| msg.clone())) }
@@ -63,9 +63,14 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
                         <li>{ choice(label::third_deleter(), label::third_deleter_text(), Callback::from(editor)) }</li>
                     </ul>
                 }
+                if next.is_some() && store.world().has_controllers() {
+                    <h3>{ label::third_one_more() }</h3>
+                    <p class="muted">{ label::third_one_more_text() }</p>
+                    <ul>{ for ReadyProgramName::ALL.map(|name| example(name, ControllerMsg::Add(name))) }</ul>
+                }
                 <h3>{ label::third_controllers() }</h3>
                 <p class="muted">{ label::third_controllers_text() }</p>
-                <ul>{ for ReadyProgramName::ALL.map(example) }</ul>
+                <ul>{ for ReadyProgramName::ALL.map(|name| example(name, ControllerMsg::Begin(name))) }</ul>
             </div>
         </Modal>
     }

@@ -3,14 +3,14 @@
 use optimist_client::visible;
 use optimist_controller::Controller;
 use optimist_messages::{controller_card as messages, label};
-use optimist_simulation::CacheStanding;
+use optimist_simulation::{ActorId, CacheStanding};
 use yew::{Html, html};
 
 use crate::state::{ControllerMsg, Sends, StateHandle};
 
 pub(super) fn memory(
     store: &StateHandle,
-    controller: &Controller,
+    (id, controller): (ActorId, &Controller),
     standings: &[CacheStanding],
 ) -> Html {
     html! {
@@ -18,7 +18,7 @@ pub(super) fn memory(
             <h3>{ label::controller_cache() }</h3>
             { for standings.iter().map(cache) }
             <h3>{ label::controller_on_the_way() }</h3>
-            { on_the_way(store, standings) }
+            { on_the_way(store, id, standings) }
             <h3>{ label::controller_queue() }</h3>
             { queue(store, controller) }
         </div>
@@ -51,10 +51,10 @@ fn cache(standing: &CacheStanding) -> Html {
 
 /// The events that have left the server and have not arrived, in their order. Nothing is promised
 /// about the order of events of two kinds: the first one of each kind can be delivered.
-fn on_the_way(store: &StateHandle, standings: &[CacheStanding]) -> Html {
+fn on_the_way(store: &StateHandle, id: ActorId, standings: &[CacheStanding]) -> Html {
     let mut events: Vec<_> = (0..standings.len())
         .flat_map(|cache| {
-            let events = store.world().events_on_the_way(cache).into_iter();
+            let events = store.world().events_on_the_way(id, cache).into_iter();
             events
                 .enumerate()
                 .map(move |(place, event)| (event, cache, place == 0))

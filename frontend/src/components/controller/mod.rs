@@ -1,4 +1,4 @@
-//! A controller as the third actor: its program, its memory, and its next step.
+//! A controller as an actor: its program, its memory, and its next step.
 
 mod dialog;
 mod memory;
@@ -31,45 +31,49 @@ fn adopt_style() {
     browser::adopt_style(STYLE);
 }
 
-/// The card of the controller.
-pub(crate) fn controller_card(store: &StateHandle, controller: &Controller) -> Html {
+/// The card of a controller.
+pub(crate) fn controller_card(
+    store: &StateHandle,
+    (id, controller): (ActorId, &Controller),
+) -> Html {
     adopt_style();
-    let standings = store.world().cache_standings();
+    let standings = store.world().cache_standings(id);
     let (version, behind) = messages::cache_chip(&standings);
     let part = match store.controller.part {
         ControllerPart::Program => "program",
         ControllerPart::Memory => "memory",
     };
-    let open = store.view.lane == Lane::Editor(ActorId::C);
+    let lane = Lane::Editor(id).slug();
+    let open = store.view.lane == Lane::Editor(id);
     html! {
         <section
-            class="card controller c"
-            id="card-c"
+            class={classes!("card", "controller", lane)}
+            id={format!("card-{lane}")}
             tabindex="-1"
-            aria-label={label::controller_card()}
+            aria-label={store.name(id).to_owned()}
             data-open={open.to_string()}
             data-part={part}
         >
             <header class="card-head">
-                <h2>{ who(store, ActorId::C) }</h2>
-                <span class="controller-run">{ title(store, controller) }</span>
+                <h2>{ who(store, id) }</h2>
+                <span class="controller-run">{ title(store, (id, controller)) }</span>
                 <span class={classes!("chip", if behind { "refused" } else { "ok" })}>{ version }</span>
                 <span class="chip plain">{ messages::queue_chip(controller.queue()) }</span>
             </header>
-            { goals(store) }
+            { goals(store, id) }
             { parts(store) }
             <div class="controller-body">
-                { program::program(store) }
-                { memory::memory(store, controller, &standings) }
+                { program::program(store, id) }
+                { memory::memory(store, (id, controller), &standings) }
             </div>
-            { actions(store, controller) }
+            { actions(store, (id, controller)) }
         </section>
     }
 }
 
 /// Shows the goals that the program has broken at this step; if there are none, all its goals.
-fn goals(store: &StateHandle) -> Html {
-    let broken = store.world().broken_properties();
+fn goals(store: &StateHandle, id: ActorId) -> Html {
+    let broken = store.world().broken_properties(id);
     if !broken.is_empty() {
         return html! {
             <div class="controller-goals lost">
@@ -79,7 +83,7 @@ fn goals(store: &StateHandle) -> Html {
             </div>
         };
     }
-    let Some((always, at_rest)) = store.world().goals() else {
+    let Some((always, at_rest)) = store.world().goals(id) else {
         return Html::default();
     };
     html! {
@@ -93,14 +97,14 @@ fn goals(store: &StateHandle) -> Html {
 }
 
 /// Writes the title: the controller and its run.
-fn title(store: &StateHandle, controller: &Controller) -> String {
+fn title(store: &StateHandle, (id, controller): (ActorId, &Controller)) -> String {
     let name = match store.ready_program() {
         Some(ReadyProgram { name, .. }) => messages::example(*name).0,
         None => label::program_written(),
     };
     match controller.run() {
         Some(run) => {
-            let number = store.session.tree.run_number();
+            let number = store.session.tree.run_number(id);
             label::controller_run(&name, &number, &run.key())
         }
         None => label::controller_waits(&name),
@@ -129,11 +133,11 @@ fn parts(store: &StateHandle) -> Html {
 }
 
 /// Draws the buttons for the next steps.
-fn actions(store: &StateHandle, controller: &Controller) -> Html {
+fn actions(store: &StateHandle, (id, controller): (ActorId, &Controller)) -> Html {
     let world = store.world();
     let caches = controller.caches();
     let on_the_way: usize = (0..caches.len())
-        .map(|cache| world.events_on_the_way(cache).len())
+        .map(|cache| world.events_on_the_way(id, cache).len())
         .sum();
     let button = |text: String, enabled: bool, msg: ControllerMsg, class: &'static str| {
         html! {
@@ -150,7 +154,7 @@ fn actions(store: &StateHandle, controller: &Controller) -> Html {
     let watches = caches.iter().any(|cache| cache.is_watching());
     let closed = caches.iter().any(|cache| !cache.is_watching());
     let may_step = controller.can_step() || controller.can_take();
-    let delivers = world.next_delivery().is_some();
+    let delivers = world.next_delivery(id).is_some();
     let waits =
         !may_step && controller.run().is_none() && controller.queue().next_ready().is_some();
     html! {

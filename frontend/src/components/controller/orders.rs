@@ -160,6 +160,7 @@ fn finding(store: &StateHandle, found: &OrdersFinding) -> Html {
     );
     let third = found.third.map(|(actor, does)| (store.name(actor), does));
     let actors = messages::OrderActors {
+        controllers: found.controllers,
         editors: &with,
         without_edit: &without,
         third: third.as_ref().map(|(name, does)| (&**name, *does)),

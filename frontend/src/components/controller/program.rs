@@ -4,14 +4,14 @@ use optimist_client::visible;
 use optimist_code::{ProgramLanguage, ProgramLine, program_languages, program_text};
 use optimist_controller::Source;
 use optimist_messages::{controller_card as messages, label};
-use optimist_simulation::ControllerProgram;
+use optimist_simulation::{ActorId, ControllerProgram};
 use yew::{AttrValue, Html, Properties, classes, component, html, use_effect_with, use_memo};
 
 use crate::browser;
 use crate::components::tabs::{Tabs, panel_id, tabs};
 use crate::state::{ControllerMsg, Sends, StateHandle};
 
-pub(super) fn program(store: &StateHandle) -> Html {
+pub(super) fn program(store: &StateHandle, id: ActorId) -> Html {
     let Some(program) = store.controller_program() else {
         return Html::default();
     };
@@ -21,9 +21,9 @@ pub(super) fn program(store: &StateHandle) -> Html {
             <Lines
                 program={program.clone()}
                 language={LanguageOf(store.controller.language)}
-                current={store.world().current_statement()}
+                current={store.world().current_statement(id)}
             />
-            { values(store) }
+            { values(store, id) }
         </div>
     }
 }
@@ -112,8 +112,8 @@ fn Lines(props: &LinesProps) -> Html {
 }
 
 /// The variables of the run, beside the server.
-fn values(store: &StateHandle) -> Html {
-    let values = store.world().run_values();
+fn values(store: &StateHandle, id: ActorId) -> Html {
+    let values = store.world().run_values(id);
     if values.is_empty() {
         return Html::default();
     }

@@ -1,4 +1,4 @@
-//! A controller as the third actor: its examples, its steps, and its switches.
+//! Controllers as actors: their examples, their steps, and their switches.
 
 use optimist_checker::Safety;
 use optimist_client::Preset;
@@ -6,7 +6,7 @@ use optimist_controller::program::{ReadyProgramName, Switch};
 use optimist_simulation::explore::{ControllerWitness, PropertyAnswer, ThirdActor};
 use optimist_simulation::{ActorId, RunValueContent};
 use optimist_state::{
-    ControllerMsg, Lane, OrderProperty, OrdersFinding, RequestMsg, ShareMsg,
+    ControllerMsg, Lane, OrderProperty, OrdersFinding, RequestMsg, ShareMsg, ViewMsg,
     thirds_beside_controller,
 };
 
@@ -36,10 +36,10 @@ fn every_example_begins_connected_and_its_session_can_be_kept() {
     for name in ReadyProgramName::ALL {
         let page = begun(name);
         let world = page.state.world();
-        assert!(world.controller().is_some(), "{name:?}");
+        assert!(world.controller(ActorId::C).is_some(), "{name:?}");
         assert!(
             world
-                .cache_standings()
+                .cache_standings(ActorId::C)
                 .iter()
                 .all(|cache| cache.is_watching)
         );
@@ -69,7 +69,7 @@ fn a_restart_forgets_and_the_watches_can_be_opened_again() {
     let mut page = begun(ReadyProgramName::Scaler);
     page.send(ControllerMsg::Restart);
     let open = |page: &Page| {
-        let standings = page.state.world().cache_standings();
+        let standings = page.state.world().cache_standings(ActorId::C);
         standings.iter().filter(|cache| cache.is_watching).count()
     };
     assert_eq!(open(&page), 0);
@@ -77,6 +77,42 @@ fn a_restart_forgets_and_the_watches_can_be_opened_again() {
     assert_eq!(open(&page), 2);
     page.send(ControllerMsg::DropWatches);
     assert_eq!(open(&page), 0);
+}
+
+#[test]
+fn a_second_controller_joins_the_session_with_a_card_and_steps_of_its_own() {
+    let mut page = begun(ReadyProgramName::ChildMaker);
+    let steps = page.state.session.tree.position();
+    page.send(ControllerMsg::Add(ReadyProgramName::ChildMaker));
+    let state = &page.state;
+    let controllers: Vec<ActorId> = state.world().controllers().map(|(id, _)| id).collect();
+    assert_eq!(controllers, [ActorId::C, ActorId::D]);
+    assert_eq!(state.shown_controller(), Some(ActorId::D));
+    assert_eq!(state.name(ActorId::D), "Controller D");
+    // The steps of the first one are there, and its lane is beside that of the new one.
+    assert!(state.session.tree.position() > steps);
+    assert_eq!(state.narrow_lanes(), [Lane::Editor(ActorId::C)]);
+    // The buttons of a card are for its controller.
+    page.send(ControllerMsg::Run);
+    let state = &page.state;
+    assert_eq!(state.session.tree.run_number(ActorId::D), 1);
+    assert_eq!(state.session.tree.run_number(ActorId::C), 0);
+    page.send(ViewMsg::Open(Lane::Editor(ActorId::C)));
+    assert_eq!(page.state.shown_controller(), Some(ActorId::C));
+    // Its cache does not have the child that the other one made.
+    page.send(ControllerMsg::Run);
+    let broken = |id| !page.state.world().broken_properties(id).is_empty();
+    assert!(broken(ActorId::C) && broken(ActorId::D));
+    page.send(ControllerMsg::DropWatches);
+    let standings = |id| page.state.world().cache_standings(id);
+    assert!(standings(ActorId::C).iter().all(|cache| !cache.is_watching));
+    assert!(standings(ActorId::D).iter().all(|cache| cache.is_watching));
+    // Four actors can be controllers; then there is no place for one more.
+    for _ in 0..4 {
+        page.send(ControllerMsg::Add(ReadyProgramName::FieldOwner));
+    }
+    assert_eq!(page.state.world().controllers().count(), 4);
+    assert_eq!(page.state.next_actor(), None);
 }
 
 #[test]
@@ -88,7 +124,7 @@ fn the_next_delivery_is_the_oldest_event_and_variables_stand_beside_the_server()
     for _ in 0..3 {
         page.send(ControllerMsg::Step);
     }
-    let values = page.state.world().run_values();
+    let values = page.state.world().run_values(ActorId::C);
     let list = values
         .iter()
         .find(|value| value.name == "children")
@@ -98,10 +134,10 @@ fn the_next_delivery_is_the_oldest_event_and_variables_stand_beside_the_server()
         server: Some(1),
     };
     assert_eq!(list.value, beside);
-    assert_eq!(page.state.session.tree.run_number(), 2);
+    assert_eq!(page.state.session.tree.run_number(ActorId::C), 2);
     page.send(ControllerMsg::Deliver);
-    assert!(page.state.world().next_delivery().is_none());
-    let standings = page.state.world().cache_standings();
+    assert!(page.state.world().next_delivery(ActorId::C).is_none());
+    let standings = page.state.world().cache_standings(ActorId::C);
     assert_eq!(standings[1].objects.len(), 1);
 }
 

@@ -36,7 +36,7 @@ pub fn each(hear: Hear<'_>) {
 
 impl Script<'_> {
     fn controls(&mut self, operation: ControllerOperation) {
-        self.does(Operation::Control(operation));
+        self.does(Operation::Control(ActorId::C, operation));
     }
 
     fn connects(&mut self) {
@@ -85,11 +85,13 @@ impl Script<'_> {
 
 fn ready(name: ReadyProgramName, switches: &[Switch]) -> Start {
     Start {
-        controller: Some(
+        controllers: [(
+            ActorId::C,
             ReadyProgram::new(name)
                 .with(switches.iter().copied())
                 .into(),
-        ),
+        )]
+        .into(),
         ..with(WIDGET)
     }
 }
@@ -144,7 +146,7 @@ fn child_of_a_living_owner(reads_live: bool, hear: Hear<'_>) {
     script.sends_by_hand("POST", CONFIG_MAPS, &child);
     // The cleaner watches the children first.
     for cache in [0, 1] {
-        let watched = script.tree.world().controller();
+        let watched = script.tree.world().controller(ActorId::C);
         let of_children = watched.is_some_and(|it| {
             it.caches()
                 .get(cache)
@@ -171,7 +173,11 @@ fn written(body: Vec<Statement>) -> Start {
         body,
     };
     Start {
-        controller: Some(ControllerStart::new(ControllerProgram::Written(program))),
+        controllers: [(
+            ActorId::C,
+            ControllerStart::new(ControllerProgram::Written(program)),
+        )]
+        .into(),
         ..with(WIDGET)
     }
 }
