@@ -60,6 +60,13 @@ impl Answered<'_> {
         self.facts.contains(&Fact::DryRun)
     }
 
+    /// Returns whether its query asks for a dry run. The server may refuse it before it comes so far.
+    pub(super) fn asks_for_dry_run(&self) -> bool {
+        let query = self.target.split_once('?').map(|(_, query)| query);
+        let mut options = query.into_iter().flat_map(|query| query.split('&'));
+        options.any(|option| option == "dryRun=All")
+    }
+
     pub(super) fn addresses(&self, object: &ObjectRef) -> bool {
         object.is_addressed_by(self.method, self.target, self.sent_name)
     }

@@ -20,6 +20,8 @@ pub struct Effect {
     /// The kind of refusal, if the request was about the object.
     pub(super) refusal: Option<RefusalKind>,
     pub(super) is_read: bool,
+    /// `true` if the request asks for a dry run, also if it was refused before the server came so far.
+    pub(super) is_dry_run: bool,
     /// The stored object, if the answer to a read or to a dry run contains it.
     pub(super) shown: Option<Arc<Value>>,
     /// The fields that the answer contains with other values than the stored object: those that a dry run
@@ -69,6 +71,7 @@ impl Effect {
         Self {
             writes: writes.collect(),
             is_read: self.is_read,
+            is_dry_run: self.is_dry_run,
             ..Self::default()
         }
     }
@@ -110,6 +113,7 @@ impl Answered<'_> {
         let stored = server.store().get(object.key()).map(|(_, object)| object);
         let mut effect = Effect {
             is_read: self.is_read(),
+            is_dry_run: self.is_dry_run() || self.asks_for_dry_run(),
             ..Effect::default()
         };
         let is_absent = stored.is_none() && self.shows_absence(object);

@@ -121,7 +121,8 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
                 self.refused.retain(|(refused, _)| *refused != who);
                 self.refused.push((who, how));
             }
-            done.contested = !effect.is_read && self.has_edit_of_other(who);
+            let could_write = !effect.is_read && !effect.is_dry_run;
+            done.contested = could_write && self.has_edit_of_other(who);
         }
         for write in &effect.writes {
             done.append(self.accepted(who, write, intention, root));

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+use http::Request;
 use optimist_apiserver::server::{ApiServer, Resource};
-use optimist_ledger::{Edit, Effect, Intention, UpdateTracker, changed_fields};
+use optimist_client::AnsweredRequest;
+use optimist_ledger::{
+    Answered, Edit, Effect, Intention, ObjectRef, UpdateTracker, changed_fields,
+};
 use serde_json::{Value, json};
 
 const A: u8 = 0;
@@ -123,4 +127,44 @@ fn an_edit_that_is_sent_again_after_its_answer_was_lost_counts_once() {
     write(&mut updates, A, [&first, &second], [&second, &second]);
     let (kept, unanswered) = (updates.kept_edits(), updates.unanswered_edits());
     assert_eq!((kept.len(), unanswered.len()), (1, 0));
+}
+
+#[test]
+fn a_refused_dry_run_could_not_have_lost_an_edit() {
+    let mut server = ApiServer::default();
+    let mut send = |method: &str, path: &str, body: &Value| {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("content-type", "application/json")
+            .body(body.to_string().into_bytes());
+        let request = request.expect("it is a request");
+        let response = server.handle(request.clone());
+        AnsweredRequest::new(request, response)
+    };
+    let path = "/api/v1/namespaces/default/configmaps";
+    let made = send(
+        "POST",
+        path,
+        &json!({"metadata": {"name": "a"}, "data": {"x": "1"}}),
+    );
+    let first = Arc::clone(made.received());
+    let mut second = (*first).clone();
+    second["data"] = json!({"x": "2"});
+    let second = send("PUT", &format!("{path}/a"), &second);
+    let second = Arc::clone(second.received());
+    let mut stale = (*first).clone();
+    stale["data"] = json!({"x": "3"});
+    for (query, expected) in [("", true), ("?dryRun=All", false)] {
+        let target = format!("{path}/a{query}");
+        let mut updates = UpdateTracker::default();
+        write(&mut updates, A, [&first, &second], [&first, &second]);
+        let answered = send("PUT", &target, &stale);
+        assert_eq!(answered.response.status().as_u16(), 409);
+        let object = ObjectRef::new(&config_map(), &first);
+        let answered = Answered::from(&answered);
+        let effect = answered.effect(&object, true, &ApiServer::default(), 0);
+        let done = updates.answered(B, &effect, Intention::default(), &config_map().root);
+        assert_eq!(done.contested, expected, "{query}");
+    }
 }
