@@ -10,7 +10,7 @@ use super::fingerprint::Digests;
 use super::known_steps::{Judgement, KnownSteps};
 use super::most_versions::most_versions;
 use super::settling::{self, Settling};
-use super::state_graph::{Edge, StateGraph, StateNode};
+use super::state_graph::{Edge, JudgedState, StateGraph};
 use super::{HistoryProperty, Question};
 
 /// The status of a search.
@@ -138,7 +138,7 @@ impl PropertySearch {
         self.judged_settling(|node| node.goals_hold)
     }
 
-    fn judged_settling(&self, is_wished: impl Fn(&StateNode) -> bool) -> Option<Settling> {
+    fn judged_settling(&self, is_wished: impl Fn(&JudgedState) -> bool) -> Option<Settling> {
         let settling = settling::judge(&self.graph, is_wished);
         (self.status == PropertySearchStatus::Done || settling != Settling::Settles)
             .then_some(settling)
@@ -231,7 +231,7 @@ impl PropertySearch {
         let start = self.question.start.server();
         let mut goals = self.question.at_rest.iter();
         let enabled = state.enabled();
-        let node = StateNode {
+        let node = JudgedState {
             goals_hold: goals.all(|goal| goal.is_true(state.server())),
             asked_holds,
             is_changed: asked.is_some_and(|asked| asked.is_changed(start, state.server())),

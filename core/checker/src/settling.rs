@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use optimist_system::Event;
 
-use super::state_graph::{Edge, StateGraph, StateNode};
+use super::state_graph::{Edge, JudgedState, StateGraph};
 use components::components;
 
 /// The verdict about all runs of a question.
@@ -42,7 +42,7 @@ pub struct NeverRests {
 }
 
 /// Judges all runs. `is_wished` says of a state whether a run may rest in it.
-pub(super) fn judge(graph: &StateGraph, is_wished: impl Fn(&StateNode) -> bool) -> Settling {
+pub(super) fn judge(graph: &StateGraph, is_wished: impl Fn(&JudgedState) -> bool) -> Settling {
     let mut never_rests: Option<(usize, Vec<usize>)> = None;
     let mut rests_wrong: Option<(usize, Vec<usize>)> = None;
     for component in components(graph) {

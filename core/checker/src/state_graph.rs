@@ -7,7 +7,7 @@ use super::asked_property::Occurred;
 
 /// A state, by what the properties of a question say of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct StateNode {
+pub(super) struct JudgedState {
     pub(super) goals_hold: bool,
     /// `true` if the condition of the property of every history holds.
     pub(super) asked_holds: bool,
@@ -52,7 +52,7 @@ impl Edge {
 
 /// The place of a state among the edges.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct StatePlace {
     /// The state and the edge by which it was first found: on a shortest way.
     first: (u32, u32),
     depth: u32,
@@ -63,8 +63,8 @@ struct Place {
 /// The states, and the events between them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StateGraph {
-    nodes: Vec<StateNode>,
-    places: Vec<Place>,
+    nodes: Vec<JudgedState>,
+    places: Vec<StatePlace>,
     /// The edges of each state, one state after the other.
     edges: Vec<Edge>,
     /// The number of states whose edges are known, or begin to be.
@@ -78,7 +78,7 @@ impl StateGraph {
     }
 
     /// The states, by number.
-    pub(super) fn nodes(&self) -> &[StateNode] {
+    pub(super) fn nodes(&self) -> &[JudgedState] {
         &self.nodes
     }
 
@@ -88,10 +88,10 @@ impl StateGraph {
     }
 
     /// Adds a state. It is the start, or the next edge from a state leads to it.
-    pub(super) fn add(&mut self, from: Option<usize>, node: StateNode) -> usize {
+    pub(super) fn add(&mut self, from: Option<usize>, node: JudgedState) -> usize {
         let id = self.nodes.len();
         self.nodes.push(node);
-        self.places.push(Place {
+        self.places.push(StatePlace {
             first: (from.unwrap_or_default() as u32, self.edges.len() as u32),
             depth: from.map_or(0, |from| self.depth(from) as u32 + 1),
             edges: 0,
