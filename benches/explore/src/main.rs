@@ -2,7 +2,7 @@
 //! `stateright` on a hand-written model of the same protocol, and its memory; and the search of the
 //! states of a controller.
 //! `cargo run --release --manifest-path benches/explore/Cargo.toml`. With the name of one question
-//! (`editors`, `five`, `requests`, `matrix`, `controllers` or `whole`), it asks that question once, so that
+//! (`editors`, `five`, `model`, `requests`, `matrix`, `controllers` or `whole`), it asks that question once, so that
 //! `valgrind --tool=callgrind` counts its instructions.
 
 mod controllers;
@@ -181,6 +181,10 @@ fn main() {
         Some("five") => {
             let search = searched(&scenario(5, OnConflict::ReadAgain(4)));
             println!("{} states", search.states());
+        }
+        Some("model") => {
+            let (editors, attempts) = (5, 3);
+            println!("{} states", model::check(&Protocol { editors, attempts }));
         }
         Some("matrix") => println!("{} states", matrix(&presets()[0])),
         Some("whole") => controllers::ask_whole(),
