@@ -17,7 +17,7 @@ static SET_BY_WRITES: LazyLock<Vec<Path>> = LazyLock::new(|| set_by_writes().pat
 /// A field and its intended value. The field is a member of a map, an item of a keyed list or set,
 /// an item of a list without keys, or another value. An atomic map or list has other owners and
 /// conflicts, but its edits are the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Edit {
     /// The field; the empty path is the whole object.
     pub path: Path,

@@ -1,5 +1,6 @@
 //! The ledgers of the object's edits, each once.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
 use optimist_apiserver::apply::Path;
@@ -15,13 +16,13 @@ pub(super) type LedgerId = u32;
 
 /// The processes that can still write, a bit each: others learn and lose nothing more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Writers {
+pub(super) struct NextWriters {
     active: u32,
     /// Those of them that write before they are shown anything more.
     sends: u32,
 }
 
-impl Writers {
+impl NextWriters {
     /// The same, with the next request of a process.
     pub(super) fn with(self, who: ProcessId, next: NextRequest) -> Self {
         let set = |bits: u32, is_set: bool| (bits & !bit(who)) | (u32::from(is_set) * bit(who));
@@ -30,13 +31,18 @@ impl Writers {
             sends: set(self.sends, next == NextRequest::Send),
         }
     }
+
+    /// Returns whether a process writes before it is shown anything more.
+    fn writes_next(self, who: ProcessId) -> bool {
+        self.sends & bit(who) != 0
+    }
 }
 
 /// A ledger, and who can still write.
 #[derive(Clone, Debug)]
 struct KnownLedger {
     updates: UpdateTracker<ProcessId>,
-    writers: Writers,
+    writers: NextWriters,
 }
 
 /// The ledgers of a search. One stands for all that no later event can tell from it.
@@ -44,21 +50,22 @@ struct KnownLedger {
 pub(super) struct Ledgers {
     known: Vec<KnownLedger>,
     by_form: FastMap<Box<[u32]>, LedgerId>,
-    edits: Vec<Arc<Edit>>,
-    fields: Vec<Path>,
+    edits: FastMap<Arc<Edit>, u32>,
+    fields: FastMap<Path, u32>,
 }
 
 impl Ledgers {
     /// The number of the first ledger that no later event can tell from this one.
     pub(super) fn intern(
         &mut self,
-        updates: UpdateTracker<ProcessId>,
-        writers: Writers,
+        mut updates: UpdateTracker<ProcessId>,
+        writers: NextWriters,
     ) -> LedgerId {
         let form = self.form(&updates, writers);
         let next = self.known.len() as LedgerId;
         let id = *self.by_form.entry(form).or_insert(next);
         if id == next {
+            updates.forget_shown(|who| !writers.writes_next(who));
             self.known.push(KnownLedger { updates, writers });
         }
         id
@@ -84,86 +91,82 @@ impl Ledgers {
         let mut updates = self.get(id).clone();
         let done = updates.answered(who, effect, intention, root);
         let writers = self.known.get(id as usize);
-        let writers = writers.map_or(Writers::default(), |known| known.writers);
+        let writers = writers.map_or(NextWriters::default(), |known| known.writers);
         let writers = next.map_or(writers, |next| writers.with(who, next));
         (self.intern(updates, writers), done)
     }
 
-    /// Numbers that two ledgers have in common if no later event can tell them apart.
+    /// The numbers that two ledgers have in common if no later event can tell them apart.
     ///
-    /// What a process was shown counts if it writes next. It counts as having been shown an edit that the
-    /// object already had, unless the field has changed since. One that reads before it writes is shown
-    /// the whole object of then, or that there is none.
-    fn form(&mut self, updates: &UpdateTracker<ProcessId>, writers: Writers) -> Box<[u32]> {
-        let Writers { active, sends } = writers;
+    /// A process that writes next counts as having been shown an edit that the object already had, unless
+    /// the field has changed since it was shown the object. One that reads before it writes is shown the
+    /// whole object of then, or that there is none.
+    fn form(&mut self, updates: &UpdateTracker<ProcessId>, writers: NextWriters) -> Box<[u32]> {
+        let NextWriters { active, sends } = writers;
         let Self { edits, fields, .. } = self;
         let mask = |who: &[ProcessId]| who.iter().fold(0u32, |all, i| all | bit(*i));
-        let left_out = updates.left_out().iter();
-        let left_out = left_out.fold(0, |all, (i, _)| all | bit(*i));
-        let mut key = vec![active, sends, left_out];
-        let mut refused: Vec<u32> = (updates.who_was_refused().iter())
-            .map(|(i, how)| u32::from(*i) << 8 | *how as u32)
-            .collect();
-        refused.sort_unstable();
-        key.push(refused.len() as u32);
-        key.extend(refused);
         let who = |owner: ProcessId, other: ProcessId, flag: bool| {
             u32::from(owner) << 16 | u32::from(other) << 8 | u32::from(flag)
         };
-        let replaced = updates.replaced().iter().map(|it| {
-            let who = who(it.owner, it.by, it.retry);
-            [number(edits, &it.edit), who, 0]
-        });
-        let mut replaced: Vec<[u32; 3]> = replaced.collect();
-        let lost = updates.losses().iter().map(|it| {
-            let who = who(it.owner, it.culprit, it.blind);
-            [number(edits, &it.edit), who, 0]
-        });
-        let mut lost: Vec<[u32; 3]> = lost.collect();
+        let left_out = updates.left_out().iter();
+        let left_out = left_out.fold(0, |all, (who, _)| all | bit(*who));
+        let mut form = Vec::with_capacity(32);
+        form.extend([active, sends, left_out]);
+        let refused = updates.who_was_refused().iter();
+        add_sorted(
+            &mut form,
+            refused.map(|(who, how)| [u32::from(*who), *how as u32]),
+        );
+        let replaced = updates.replaced().iter();
+        let replaced = replaced.map(|it| [number(edits, &it.edit), who(it.owner, it.by, it.retry)]);
+        add_sorted(&mut form, replaced);
+        let lost = updates.losses().iter();
+        let lost = lost.map(|it| [number(edits, &it.edit), who(it.owner, it.culprit, it.blind)]);
+        add_sorted(&mut form, lost);
         // Only an edit that another process may still overwrite can be lost or replaced.
-        let mut held = |held: Vec<&Acknowledged<ProcessId>>| -> Vec<[u32; 3]> {
-            let held = held
-                .into_iter()
-                .map(|known| (known, active & !bit(known.owner)));
-            let held = held.filter(|(_, others)| *others != 0);
-            held.map(|(known, others)| {
-                let readers = others & sends & mask(&known.readers);
-                [number(edits, &known.edit), known.owner.into(), readers]
-            })
-            .collect()
+        let mut held = |known: &Acknowledged<ProcessId>| {
+            let others = active & !bit(known.owner);
+            let readers = others & sends & mask(&known.readers);
+            (others != 0).then(|| [number(edits, &known.edit), known.owner.into(), readers])
         };
-        let mut kept = held(updates.kept_edits().iter().collect());
+        add_sorted(&mut form, updates.kept_edits().iter().filter_map(&mut held));
         // One that sends nothing more is shown nothing more.
         let unanswered = updates.unanswered_edits().iter();
         let unanswered = unanswered.filter(|known| active & bit(known.owner) != 0);
-        let mut unanswered = held(unanswered.collect());
-        for edits in [&mut replaced, &mut lost, &mut kept, &mut unanswered] {
-            edits.sort_unstable();
-            key.push(edits.len() as u32);
-            key.extend(edits.iter().flatten());
-        }
-        let shown = updates
-            .shown_versions()
-            .filter(|(who, ..)| bit(*who) & sends != 0);
-        let mut shown: Vec<_> = shown.collect();
+        add_sorted(&mut form, unanswered.filter_map(&mut held));
+        let mut shown: Vec<_> = updates.shown_versions().collect();
+        shown.retain(|(who, ..)| writers.writes_next(*who));
         shown.sort_unstable_by_key(|(who, ..)| *who);
         for (who, _, changed) in shown {
-            let mut fields: Vec<u32> = changed.iter().map(|field| number(fields, field)).collect();
-            fields.sort_unstable();
-            key.extend([who.into(), fields.len() as u32]);
-            key.extend(fields);
+            form.push(who.into());
+            let changed = changed.iter().map(|field| [number(fields, field)]);
+            add_sorted(&mut form, changed);
         }
-        key.into_boxed_slice()
+        form.into_boxed_slice()
+    }
+}
+
+/// Adds the number of some rows, and the rows in order.
+fn add_sorted<const N: usize>(form: &mut Vec<u32>, rows: impl Iterator<Item = [u32; N]>) {
+    let count = form.len();
+    form.push(0);
+    form.extend(rows.flatten());
+    let (before, after) = form.split_at_mut(count + 1);
+    let (rows, _) = after.as_chunks_mut::<N>();
+    rows.sort_unstable();
+    if let Some(count) = before.last_mut() {
+        *count = rows.len() as u32;
     }
 }
 
 /// The number of an item among those that are known.
-fn number<T: Clone + PartialEq>(known: &mut Vec<T>, item: &T) -> u32 {
-    let at = known.iter().position(|known| known == item);
-    at.unwrap_or_else(|| {
-        known.push(item.clone());
-        known.len() - 1
-    }) as u32
+fn number<T: Clone + Eq + Hash>(known: &mut FastMap<T, u32>, item: &T) -> u32 {
+    if let Some(number) = known.get(item) {
+        return *number;
+    }
+    let number = known.len() as u32;
+    known.insert(item.clone(), number);
+    number
 }
 
 /// The bit of a process; those beyond the last bit share it.
@@ -205,7 +208,7 @@ mod tests {
         let mut ledgers = Ledgers::default();
         assert_eq!(ledger(true, root).kept_edits(), [], "nobody was told");
         let mut same = |first, second| {
-            let writers = Writers::default().with(0, first).with(1, second);
+            let writers = NextWriters::default().with(0, first).with(1, second);
             let mut intern = |changed| ledgers.intern(ledger(changed, root), writers);
             intern(true) == intern(false)
         };

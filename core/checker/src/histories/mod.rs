@@ -38,7 +38,7 @@ use optimist_ledger::ObjectRef;
 use optimist_system::{Process, ProcessId, System};
 
 use crate::fast_hash::FastMap;
-use ledgers::{LedgerId, Ledgers, Writers};
+use ledgers::{LedgerId, Ledgers, NextWriters};
 use outcomes::{KnownProcedure, OutcomeId, Outcomes};
 use pool::{Pool, PooledObjectId};
 use states::{GLOBAL_WORDS, GlobalState, NextState, ProcessState, States};
@@ -141,7 +141,7 @@ impl HistorySearch {
         let (who, processes): (Vec<_>, Vec<_>) = processes.unzip();
         let updates = start.ledger().updates(object.key());
         let all = who.iter().zip(&processes);
-        let writers = all.fold(Writers::default(), |writers, (who, process)| {
+        let writers = all.fold(NextWriters::default(), |writers, (who, process)| {
             let known = outcomes.procedure(process.procedure);
             known.map_or(writers, |known| writers.with(*who, known.next))
         });

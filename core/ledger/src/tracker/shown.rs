@@ -89,6 +89,12 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         }
     }
 
+    /// Forgets the versions that some actors were shown: those who will write nothing more, or be shown the
+    /// object before.
+    pub fn forget_shown(&mut self, is_forgotten: impl Fn(Id) -> bool) {
+        self.shown.retain(|shown| !is_forgotten(shown.who));
+    }
+
     fn has_seen(&mut self, who: Id, version: Revision, changed: OrdSet<Path>) {
         self.shown.retain(|shown| shown.who != who);
         self.shown.push(ShownVersion {
