@@ -345,7 +345,10 @@ impl Details {
 
 impl Cause {
     fn to_json(&self) -> Value {
-        let mut cause = json!({"message": self.message});
+        let mut cause = json!({});
+        if !self.message.is_empty() {
+            cause["message"] = self.message.as_str().into();
+        }
         if !self.reason.is_empty() {
             cause["reason"] = self.reason.into();
         }

@@ -215,6 +215,13 @@ impl Quantity {
         i64::try_from(whole).unwrap_or(if whole < 0 { i64::MIN } else { i64::MAX })
     }
 
+    /// The value in thousandths, rounded away from zero (Go's `MilliValue`).
+    pub fn thousandths(self) -> i64 {
+        const THOUSANDTH: i128 = ONE / 1000;
+        let whole = self.billionths / THOUSANDTH + (self.billionths % THOUSANDTH).signum();
+        i64::try_from(whole).unwrap_or(if whole < 0 { i64::MIN } else { i64::MAX })
+    }
+
     /// The value, about.
     pub fn approximately(self) -> f64 {
         self.billionths as f64 / ONE as f64

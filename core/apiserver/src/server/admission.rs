@@ -1,13 +1,14 @@
 //! Plugins that are asked before an object is stored or deleted: limit ranges, Pod Security, storage classes,
-//! subjects of certificates, policies, then quotas (`LimitRanger`, `PodSecurity`,
-//! `PersistentVolumeClaimResize`, `CertificateSubjectRestriction`, `ValidatingAdmissionPolicy` and
-//! `ResourceQuota`, in the order of the default plugins; they see an object after its rules).
+//! subjects of certificates, resizes of pods, policies, then quotas (`LimitRanger`, `PodSecurity`,
+//! `PersistentVolumeClaimResize`, `CertificateSubjectRestriction`, `PodResizeValidator`,
+//! `ValidatingAdmissionPolicy` and `ResourceQuota`, in the order of the default plugins; they see an object after its rules).
 
 mod classes;
 mod limits;
 mod pod_security;
 mod policies;
 mod quotas;
+mod resizes;
 
 use serde_json::Value;
 
@@ -92,6 +93,7 @@ impl ApiServer {
             pod_security::check(&attributes, object, &self.store, trace)?;
             classes::check_growth(&attributes, object, &self.store)?;
             check_subject(&attributes, object)?;
+            resizes::check(&attributes, object, &self.store)?;
             check_default(&attributes, object, &self.store)?;
         }
         if self.store.range(policies::BINDINGS_BELOW).next().is_some() {

@@ -106,7 +106,7 @@ impl ApiServer {
         trace: &mut Trace,
         note: impl FnOnce(&mut Value),
     ) -> Result<(), Refusal> {
-        let mut options = DeleteOptions::read(info, bytes)?;
+        let mut options = DeleteOptions::decode(info, bytes)?;
         let key = storage_key(&info.resource, &info.namespace, &info.name);
         let found = self.store.get(&key);
         let found = found.map(|(revision, stored)| (revision, Arc::clone(stored)));
@@ -125,6 +125,8 @@ impl ApiServer {
                 options.resource_version = None;
             }
         }
+        // The store checks them as it deletes, after the note was written.
+        options.validate()?;
         self.delete_object(info, &info.name, &options, trace)?;
         Ok(())
     }

@@ -33,8 +33,10 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
         "NodeSpec" => pod_ranges(map),
         "NamespaceStatus" => absent(map, "phase", || "Active".into()),
         "NodeStatus" => {
-            if let Some(capacity) = map.get("capacity").cloned() {
-                absent(map, "allocatable", || capacity);
+            // An empty map is not written.
+            let capacity = map.get("capacity").and_then(Value::as_object);
+            if let Some(capacity) = capacity.filter(|it| !it.is_empty()).cloned() {
+                absent(map, "allocatable", || capacity.into());
             }
         }
         "DaemonSet" => template_generation(map),

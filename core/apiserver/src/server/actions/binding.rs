@@ -23,20 +23,22 @@ pub(super) fn bind(
         return Err(Status::bad_request(why));
     }
     check(&binding["target"])?;
+    if name.is_empty() {
+        return Err(Status::bad_request("Name parameter required."));
+    }
     let pods = GroupName::new("", "pods");
     let key = format!("/registry/pods/{}/{name}", info.namespace);
     let found = server.store.get(&key);
     let found = found.map(|(revision, pod)| (revision, pod.as_ref().clone()));
     let (revision, mut pod) = found.ok_or_else(|| Status::not_found(&pods, name))?;
     let is_of_pod = !info.name.is_empty();
-    if is_of_pod {
-        // A binding that is no subresource loses its uid and version before (`WipeObjectMetaSystemFields`).
-        let shown = match info.options.dry_run {
-            true => key.strip_prefix("/registry").unwrap_or(&key),
-            false => &key,
-        };
-        check_preconditions(&binding, &pod, shown)?;
-    }
+    let shown = match info.options.dry_run {
+        true => key.strip_prefix("/registry").unwrap_or(&key),
+        false => &key,
+    };
+    // A binding that is no subresource loses its uid before (`WipeObjectMetaSystemFields`).
+    let uid = if is_of_pod { binding.uid() } else { "" };
+    check_preconditions(uid, binding.resource_version(), &pod, shown)?;
     let refuse = |why: String| Status::conflict(&GroupName::new("", "pods/binding"), name, &why);
     if !pod.meta_text("deletionTimestamp").is_empty() {
         let why = format!("pod {name} is being deleted, cannot be assigned to a host");
@@ -86,14 +88,10 @@ fn check(target: &Value) -> Result<(), Refusal> {
 }
 
 /// A binding may be for a certain pod, or for a certain version of it.
-fn check_preconditions(binding: &Value, pod: &Value, key: &str) -> Result<(), Refusal> {
+fn check_preconditions(uid: &str, version: &str, pod: &Value, key: &str) -> Result<(), Refusal> {
     let checks = [
-        ("UID", binding.uid(), pod.uid()),
-        (
-            "ResourceVersion",
-            binding.resource_version(),
-            pod.resource_version(),
-        ),
+        ("UID", uid, pod.uid()),
+        ("ResourceVersion", version, pod.resource_version()),
     ];
     for (what, wanted, found) in checks {
         if !wanted.is_empty() && wanted != found {

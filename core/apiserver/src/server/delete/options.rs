@@ -24,14 +24,19 @@ pub(super) struct DeleteOptions {
 impl DeleteOptions {
     /// From the body, or from the query if there is no body.
     pub(super) fn read(info: &RequestInfo, bytes: &[u8]) -> Result<Self, Refusal> {
-        body::check_size(bytes)?;
-        let options = if bytes.is_empty() {
-            Self::from_query(info)?
-        } else {
-            Self::from_body(&body::decode_options(info, bytes)?)?
-        };
+        let options = Self::decode(info, bytes)?;
         options.validate()?;
         Ok(options)
+    }
+
+    /// The options before they are checked.
+    pub(super) fn decode(info: &RequestInfo, bytes: &[u8]) -> Result<Self, Refusal> {
+        body::check_size(bytes)?;
+        if bytes.is_empty() {
+            Self::from_query(info)
+        } else {
+            Self::from_body(&body::decode_options(info, bytes)?)
+        }
     }
 
     /// An empty uid or version is none (`Convert_url_Values_To_v1_DeleteOptions`).
@@ -99,7 +104,7 @@ impl DeleteOptions {
     }
 
     /// `ValidateDeleteOptions`.
-    fn validate(&self) -> Result<(), Refusal> {
+    pub(super) fn validate(&self) -> Result<(), Refusal> {
         let mut errors = Vec::new();
         if let (Some(policy), Some(_)) = (&self.propagation_policy, self.orphan_dependents) {
             let detail = "orphanDependents and deletionPropagation cannot be both set";

@@ -289,16 +289,8 @@ fn validate_change(job: &Checked<'_>, errors: &mut Vec<FieldError>) {
         && change.changes_field("startTime")
         && spec["suspend"] != true
     {
-        if status.get("startTime").is_some() {
-            change.refuse(
-                "startTime",
-                "field is immutable for unsuspended job once set",
-            );
-        } else {
-            let detail = "startTime cannot be removed for unsuspended job";
-            let error = FieldError::required(STATUS.child("startTime"), detail);
-            change.errors.push(error);
-        }
+        let detail = "field is immutable for unsuspended job once set";
+        change.refuse("startTime", detail);
     }
     let (met, was_met) = (
         is(status, "SuccessCriteriaMet"),
