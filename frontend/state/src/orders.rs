@@ -8,7 +8,7 @@ use optimist_links::Session;
 use optimist_simulation::explore::{
     AnyCondition, ControllerQuestion, ControllerSearch, HistoryProperty, PropertyAnswer, ThirdActor,
 };
-use optimist_simulation::{ActorId, HistoryTree, World};
+use optimist_simulation::{ActorId, HistoryTree, Step, World};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -323,7 +323,10 @@ impl State {
         let mut tree = HistoryTree::clone(&orders.request.tree);
         let question = orders.request.question();
         let replayed = question.and_then(|it| it.replay(&mut tree, &witness.run()));
-        if let (Some(_), Some(shown)) = (replayed, self.shown_controller()) {
+        // The last step is the one that breaks it.
+        let acted = tree.step(tree.current()).and_then(Step::actor);
+        let acted = acted.filter(|id| tree.world().controller(*id).is_some());
+        if let (Some(_), Some(shown)) = (replayed, acted.or(self.shown_controller())) {
             self.archive_shown(true, fx);
             self.show_controller(tree, shown);
         }

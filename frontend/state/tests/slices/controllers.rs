@@ -116,6 +116,29 @@ fn a_second_controller_joins_the_session_with_a_card_and_steps_of_its_own() {
 }
 
 #[test]
+fn a_history_that_breaks_a_property_opens_at_the_controller_that_breaks_it() {
+    let mut page = begun(ReadyProgramName::ChildMaker);
+    page.send(ControllerMsg::Add(ReadyProgramName::ChildMaker));
+    page.send(ControllerMsg::SearchOrders);
+    page.finish_work();
+    page.send(ControllerMsg::OpenOrder(0));
+    let tree = &page.state.session.tree;
+    let last = tree.step(tree.current()).and_then(|step| step.actor());
+    assert!(last.is_some_and(|id| page.state.world().controller(id).is_some()));
+    assert_eq!(page.state.shown_controller(), last);
+    // It is shown also where the other controller was before.
+    for before in [ActorId::C, ActorId::D] {
+        page.send(ControllerMsg::Begin(ReadyProgramName::ChildMaker));
+        page.send(ControllerMsg::Add(ReadyProgramName::ChildMaker));
+        page.send(ViewMsg::Open(Lane::Editor(before)));
+        page.send(ControllerMsg::SearchOrders);
+        page.finish_work();
+        page.send(ControllerMsg::OpenOrder(0));
+        assert_eq!(page.state.shown_controller(), last);
+    }
+}
+
+#[test]
 fn the_next_delivery_is_the_oldest_event_and_variables_stand_beside_the_server() {
     let mut page = begun(ReadyProgramName::ChildMaker);
     page.send(ControllerMsg::Run);
