@@ -322,11 +322,10 @@ fn of_struct(value: &Value, root: &Struct, out: &mut String) {
     };
     // A value has few of the fields that its type has.
     let mut members = Vec::with_capacity(map.len());
-    for (name, value) in map {
+    for (name, value) in sorted(map) {
         members.push((root.position(name).unwrap_or(usize::MAX), name, value));
     }
-    // Those that the type does not have come last, by name.
-    members.sort_by_key(|(position, name, _)| (*position, *name));
+    members.sort_by_key(|(position, _, _)| *position);
     let mut first = true;
     out.push('{');
     for (position, name, value) in members {
