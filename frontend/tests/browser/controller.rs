@@ -52,6 +52,26 @@ async fn a_second_child_is_made_from_a_cache_that_is_behind() {
 }
 
 #[wasm_bindgen_test]
+async fn a_second_controller_has_a_card_and_a_lane_beside_the_first() {
+    let page = child_maker().await;
+    page.press(CONTROLLER, "Add another actor: Editor D").await;
+    page.press("One more controller", "Child maker").await;
+    // Each card is for its controller: both make a child, before an event arrives.
+    page.press("Controller D", "Run to the end").await;
+    assert_eq!(children(&page), 1);
+    page.press("Other actors", "Controller C").await;
+    page.press("Controller C", "Run to the end").await;
+    assert_eq!(children(&page), 2, "{}", page.text(CHILDREN));
+    let card = page.text("Controller C");
+    assert!(card.contains("behind by 2"), "{card}");
+    let caption = page.all_text();
+    let broken = "Controller C, Controller D: This is broken: there are 2 ConfigMap objects";
+    assert!(caption.contains(broken), "{caption}");
+    let other = page.text("Other actors");
+    assert!(other.contains("Controller D"), "{other}");
+}
+
+#[wasm_bindgen_test]
 async fn with_the_name_from_the_owner_the_second_create_is_refused() {
     let page = second_run().await;
     page.press(SWITCHES, "names from the owner").await;

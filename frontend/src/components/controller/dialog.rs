@@ -31,15 +31,6 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
         };
         Some(html! { <li>{ choice(client_long(preset), text, Callback::from(onclick)) }</li> })
     };
-    let example = |name: ReadyProgramName, msg: ControllerMsg| {
-        let (title, text) = messages::example(name);
-        let msg = Msg::from(msg);
-        html! {
-            <li>
-                { choice(title, text, store.on(move |_: MouseEvent| msg.clone())) }
-            </li>
-        }
-    };
     html! {
         <Modal store={store.clone()} title={label::third_title()} begin="third-first">
             <div
@@ -63,16 +54,39 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
                         <li>{ choice(label::third_deleter(), label::third_deleter_text(), Callback::from(editor)) }</li>
                     </ul>
                 }
-                if next.is_some() && store.world().has_controllers() {
-                    <h3>{ label::third_one_more() }</h3>
-                    <p class="muted">{ label::third_one_more_text() }</p>
-                    <ul>{ for ReadyProgramName::ALL.map(|name| example(name, ControllerMsg::Add(name))) }</ul>
-                }
-                <h3>{ label::third_controllers() }</h3>
-                <p class="muted">{ label::third_controllers_text() }</p>
-                <ul>{ for ReadyProgramName::ALL.map(|name| example(name, ControllerMsg::Begin(name))) }</ul>
+                { controllers(store, next.is_some()) }
             </div>
         </Modal>
+    }
+}
+
+/// Draws the examples of controllers: for this session if it has a controller and a place for one more, and
+/// for a new session.
+fn controllers(store: &StateHandle, has_place: bool) -> Html {
+    let example = |name: ReadyProgramName, msg: ControllerMsg| {
+        let (title, text) = messages::example(name);
+        let msg = Msg::from(msg);
+        html! {
+            <li>
+                { choice(title, text, store.on(move |_: MouseEvent| msg.clone())) }
+            </li>
+        }
+    };
+    html! {
+        <>
+            if has_place && store.world().has_controllers() {
+                <h3>{ label::third_one_more() }</h3>
+                <p class="muted">{ label::third_one_more_text() }</p>
+                <ul aria-label={label::third_one_more()}>
+                    { for ReadyProgramName::ALL.map(|name| example(name, ControllerMsg::Add(name))) }
+                </ul>
+            }
+            <h3>{ label::third_controllers() }</h3>
+            <p class="muted">{ label::third_controllers_text() }</p>
+            <ul aria-label={label::third_controllers()}>
+                { for ReadyProgramName::ALL.map(|name| example(name, ControllerMsg::Begin(name))) }
+            </ul>
+        </>
     }
 }
 
