@@ -32,13 +32,7 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
         "StatefulSetSpec" => claims(map),
         "NodeSpec" => pod_ranges(map),
         "NamespaceStatus" => absent(map, "phase", || "Active".into()),
-        "NodeStatus" => {
-            // An empty map is not written.
-            let capacity = map.get("capacity").and_then(Value::as_object);
-            if let Some(capacity) = capacity.filter(|it| !it.is_empty()).cloned() {
-                absent(map, "allocatable", || capacity.into());
-            }
-        }
+        "NodeStatus" => allocatable(map),
         "DaemonSet" => template_generation(map),
         "Job" => {
             if let Some(Value::Object(spec)) = map.get_mut("spec") {
@@ -73,6 +67,14 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
         "CustomResourceDefinition" => stored_versions(map),
         "CustomResourceDefinitionSpec" => definition(map),
         _ => {}
+    }
+}
+
+/// What can be allocated is the capacity, by default. An empty map is not written.
+fn allocatable(status: &mut JsonMap) {
+    let capacity = status.get("capacity").and_then(Value::as_object);
+    if let Some(capacity) = capacity.filter(|it| !it.is_empty()).cloned() {
+        absent(status, "allocatable", || capacity.into());
     }
 }
 
