@@ -73,6 +73,13 @@ impl Status {
         })
     }
 
+    /// Adds a cause to the details.
+    pub(crate) fn with_cause(mut self: Box<Self>, cause: Cause) -> Refusal {
+        let details = self.details.get_or_insert_with(Details::default);
+        details.causes.push(cause);
+        self
+    }
+
     fn about(mut self: Box<Self>, what: &GroupName, name: &str) -> Refusal {
         self.details = Some(Details {
             name: name.to_owned(),
@@ -245,16 +252,11 @@ impl Status {
     /// 500 `InternalError` (`NewInternalError`), as watches report it.
     pub fn internal_error(why: &str) -> Refusal {
         let message = format!("Internal error occurred: {why}");
-        let mut status = Self::new(500, Some("InternalError"), message);
-        status.details = Some(Details {
-            causes: vec![Cause {
-                reason: "",
-                message: why.to_owned(),
-                field: String::new(),
-            }],
-            ..Details::default()
-        });
-        status
+        Self::new(500, Some("InternalError"), message).with_cause(Cause {
+            reason: "",
+            message: why.to_owned(),
+            field: String::new(),
+        })
     }
 
     /// 504 `Timeout`: the version asked for is still to come

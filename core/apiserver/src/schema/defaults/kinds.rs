@@ -70,7 +70,7 @@ pub(super) fn dependent(ty: &Struct, map: &mut JsonMap) {
     }
 }
 
-/// What can be allocated is the capacity, by default. An empty map is not written.
+/// Makes the capacity what can be allocated (`SetDefaults_NodeStatus`). An empty map is not written.
 fn allocatable(status: &mut JsonMap) {
     let capacity = status.get("capacity").and_then(Value::as_object);
     if let Some(capacity) = capacity.filter(|it| !it.is_empty()).cloned() {

@@ -127,18 +127,15 @@ fn ask_budget(server: &mut ApiServer, pod: &Value, dry: bool) -> Result<(), Refu
 }
 
 fn too_many(why: String, seconds: u32) -> Refusal {
-    let mut status = Status::too_many_requests(
+    let status = Status::too_many_requests(
         "Cannot evict pod as it would violate the pod's disruption budget.",
         seconds,
     );
-    if let Some(details) = &mut status.details {
-        details.causes.push(Cause {
-            reason: "DisruptionBudget",
-            message: why,
-            field: String::new(),
-        });
-    }
-    status
+    status.with_cause(Cause {
+        reason: "DisruptionBudget",
+        message: why,
+        field: String::new(),
+    })
 }
 
 /// Says why a budget allows no disruption (`checkAndDecrement`).

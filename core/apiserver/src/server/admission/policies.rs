@@ -102,14 +102,11 @@ fn refused(asked: &Attributes<'_>, why: &str, reason: &str) -> Refusal {
         "RequestEntityTooLarge" => (413, Some("RequestEntityTooLarge")),
         _ => (422, Some("Invalid")),
     };
-    if let Some(details) = &mut status.details {
-        details.causes.push(Cause {
-            reason: "",
-            message: why.to_owned(),
-            field: String::new(),
-        });
-    }
-    status
+    status.with_cause(Cause {
+        reason: "",
+        message: why.to_owned(),
+        field: String::new(),
+    })
 }
 
 /// Returns the version in which a policy or binding sees a request that it names; `None` if it does not name

@@ -7,7 +7,7 @@ use super::{Attributes, forbidden};
 use crate::go;
 use crate::object::{Metadata, text};
 use crate::schema::pod_amounts::requests_and_limits;
-use crate::status::{Cause, Details, Refusal};
+use crate::status::{Cause, Refusal};
 use crate::storage::Store;
 use optimist_values::Quantity;
 
@@ -56,12 +56,10 @@ pub(super) fn check(asked: &Attributes<'_>, pod: &Value, store: &Store) -> Resul
     Err(because(forbidden(asked, pod, &why), "NodeCapacity"))
 }
 
-fn because(mut refusal: Refusal, reason: &'static str) -> Refusal {
-    let details = refusal.details.get_or_insert_with(Details::default);
-    details.causes.push(Cause {
+fn because(refusal: Refusal, reason: &'static str) -> Refusal {
+    refusal.with_cause(Cause {
         reason,
         message: String::new(),
         field: String::new(),
-    });
-    refusal
+    })
 }

@@ -230,14 +230,11 @@ impl ApiServer {
         let why = format!(
             "unable to create new content in namespace {name} because it is being terminated"
         );
-        let mut refusal = Status::forbidden(&info.group_resource(), object_name, &why);
-        if let Some(details) = &mut refusal.details {
-            details.causes.push(Cause {
-                reason: "NamespaceTerminating",
-                message: format!("namespace {name} is being terminated"),
-                field: "metadata.namespace".to_owned(),
-            });
-        }
-        Err(refusal)
+        let refusal = Status::forbidden(&info.group_resource(), object_name, &why);
+        Err(refusal.with_cause(Cause {
+            reason: "NamespaceTerminating",
+            message: format!("namespace {name} is being terminated"),
+            field: "metadata.namespace".to_owned(),
+        }))
     }
 }
