@@ -88,15 +88,23 @@ impl StateParts {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Digests {
     known: FastMap<usize, (Arc<Value>, Digest)>,
-    /// The words of each part of a state, reduced: a server by its place, a controller by its address, and
-    /// what follows from a process and the server by both.
-    parts: FastMap<(usize, u64), (Process, Digest)>,
+    /// The words of each part of a state, reduced. A process is kept for its address.
+    parts: FastMap<StatePart, (Process, Digest)>,
     /// The fingerprints of whole states, which are kept for their addresses.
     states: FastMap<StateParts, (Arc<System>, u128)>,
     words: Vec<StateWord>,
     given: Given,
     texts: Texts,
     ranks: StateRanks,
+}
+
+/// A part of a state whose words are made once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum StatePart {
+    /// A server, by its place.
+    Server(u64),
+    /// A procedure or a controller, by its address.
+    Process(usize),
 }
 
 /// More digests are not kept.
@@ -152,7 +160,7 @@ impl Digests {
     /// Adds the words of a part of a state. The words of a part that has a number are made once.
     fn part(
         &mut self,
-        number: Option<(usize, u64)>,
+        number: Option<StatePart>,
         process: &Process,
         words: impl FnOnce(&mut Self),
     ) {
@@ -173,7 +181,7 @@ impl Digests {
     }
 
     fn server(&mut self, server: &ApiServer) {
-        let number = server.place().map(|place| (0, place));
+        let number = server.place().map(StatePart::Server);
         self.part(number, &Process::Idle, |digests| {
             let store = server.store();
             digests.words.push(StateWord::Version(store.compacted()));
@@ -185,7 +193,9 @@ impl Digests {
     }
 
     fn process(&mut self, server: &ApiServer, process: &Process) {
-        let number = server.place().map(|_| (process.address(), u64::MAX));
+        let number = server
+            .place()
+            .map(|_| StatePart::Process(process.address()));
         match process {
             Process::Idle => {}
             Process::Procedure(procedure) => {

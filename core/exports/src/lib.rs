@@ -51,10 +51,11 @@ fn exported_steps(tree: &HistoryTree) -> Vec<ExportedStep<'_>> {
 /// The name of a step's actor.
 fn who<'a>(exported: &ExportedStep<'a>) -> &'a str {
     match &exported.step.operation {
-        Operation::Act(actor, _) => &exported.before.actor(*actor).name,
+        Operation::Act(actor, _) | Operation::Control(actor, _) => {
+            &exported.before.actor(*actor).name
+        }
         Operation::Watch(_) => "Watcher",
         Operation::Compact { .. } => "etcd",
         Operation::Wait(_) => "Clock",
-        Operation::Control(actor, _) => &exported.before.actor(*actor).name,
     }
 }

@@ -51,8 +51,7 @@ fn participants(
 fn messages(step: &Step, line: &mut dyn FnMut(std::fmt::Arguments<'_>)) {
     let what = safe(&step.headline().to_string());
     let from = match &step.operation {
-        Operation::Act(actor, _) => actor.letter(),
-        Operation::Control(actor, _) => actor.letter(),
+        Operation::Act(actor, _) | Operation::Control(actor, _) => actor.letter(),
         Operation::Watch(_) => "W",
         Operation::Compact { .. } | Operation::Wait(_) => {
             return line(format_args!("Note over S: {what}"));

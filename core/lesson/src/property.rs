@@ -71,10 +71,7 @@ pub fn parse_controller_property(
 /// The kinds of objects that a property of a controller can count: those that it watches, that of the current
 /// object, and those of the ready programs.
 pub fn known_kinds(world: &World) -> Vec<Kind> {
-    let watches = world
-        .controllers()
-        .flat_map(|(_, it)| &it.code().program().watches);
-    let watched = watches.map(|watched| watched.kind.clone());
+    let watched = watched_kinds(world).cloned();
     let resource = world.resource();
     let current = Kind::new(&resource.group_version.to_string(), &resource.kind);
     let usual = [current, ReadyProgram::widget(), ReadyProgram::config_map()];
@@ -85,6 +82,13 @@ pub fn known_kinds(world: &World) -> Vec<Kind> {
         }
     }
     kinds
+}
+
+/// The kinds that the controllers of a world watch.
+fn watched_kinds(world: &World) -> impl Iterator<Item = &Kind> {
+    let controllers = world.controllers();
+    let watches = controllers.flat_map(|(_, it)| &it.code().program().watches);
+    watches.map(|watched| &watched.kind)
 }
 
 /// The actors and the kinds of objects that a property can name.

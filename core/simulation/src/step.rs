@@ -289,8 +289,7 @@ impl Step {
     /// The actor of the step, if there is one.
     pub fn actor(&self) -> Option<ActorId> {
         match self.operation {
-            Operation::Act(actor, _) => Some(actor),
-            Operation::Control(actor, _) => Some(actor),
+            Operation::Act(actor, _) | Operation::Control(actor, _) => Some(actor),
             _ => None,
         }
     }

@@ -14,11 +14,12 @@ use crate::{en, watch};
 /// Names the actor of an operation.
 pub fn actor(operation: &Operation, world: &World) -> String {
     match operation {
-        Operation::Act(actor, _) => world.actor(*actor).name.to_string(),
+        Operation::Act(actor, _) | Operation::Control(actor, _) => {
+            world.actor(*actor).name.to_string()
+        }
         Operation::Watch(_) => en::watcher(),
         Operation::Compact { .. } => en::etcd(),
         Operation::Wait(_) => en::clock(),
-        Operation::Control(actor, _) => world.actor(*actor).name.to_string(),
     }
 }
 

@@ -18,10 +18,14 @@ fn open(store: &StateHandle, lane: Lane) -> Callback<MouseEvent> {
     })
 }
 
-/// The version of an editor's copy, where there is little room: its words and its tone. A tick says
-/// that it is current.
+/// The version of an editor's copy or of a controller's cache, where there is little room: its words and its
+/// tone. A tick says that it is current.
 fn version_of(state: &State, editor: ActorId) -> (String, &'static str) {
     let world = state.world();
+    if world.controller(editor).is_some() {
+        let (version, behind) = cache_chip(&world.cache_standings(editor));
+        return (version, if behind { "refused" } else { "ok" });
+    }
     let tone = match world.copy(editor).read() {
         None => "plain",
         Some(_) if world.stale_by(editor) == 0 => "ok",
@@ -33,11 +37,6 @@ fn version_of(state: &State, editor: ActorId) -> (String, &'static str) {
 /// Draws the head of a lane, which opens it.
 fn lane_tab(store: &StateHandle, lane: Lane) -> Html {
     let (name, (version, tone)) = match lane {
-        Lane::Editor(id) if store.world().controller(id).is_some() => {
-            let (version, behind) = cache_chip(&store.world().cache_standings(id));
-            let tone = if behind { "refused" } else { "ok" };
-            (store.name(id).to_owned(), (version, tone))
-        }
         Lane::Editor(editor) => (store.name(editor).to_owned(), version_of(store, editor)),
         Lane::Server => {
             let version = cards::stored_version(store.world());

@@ -215,14 +215,14 @@ impl State {
     /// Steps until the run is over, or waits for a cache.
     fn run_controller(&mut self) -> SessionChange {
         let mut change = SessionChange::Nothing;
+        let shown = self.shown_controller();
         for _ in 0..MOST_STEPS {
             if self.control(ControllerOperation::Step) == SessionChange::Nothing {
                 break;
             }
             change = SessionChange::Stepped;
-            let shown = self.shown_controller();
-            let shown = shown.and_then(|id| self.world().controller(id));
-            if shown.and_then(|it| it.run()).is_none() {
+            let controller = shown.and_then(|id| self.world().controller(id));
+            if controller.and_then(|it| it.run()).is_none() {
                 break;
             }
         }

@@ -136,8 +136,6 @@ pub(crate) struct OrdersWork {
     /// The property that somebody wrote; empty: none.
     property: String,
     third: Option<ThirdActor>,
-    /// The number of controllers.
-    controllers: usize,
     /// The number of states at which it next asks whether it knows enough.
     next_look: usize,
 }
@@ -150,7 +148,6 @@ impl OrdersWork {
                 .and_then(|question| ControllerSearch::new(world, question, MOST_STATES)),
             property: request.property,
             third: request.third,
-            controllers: world.controllers().count(),
             next_look: 100,
         }
     }
@@ -188,7 +185,7 @@ impl OrdersWork {
         Some(OrdersFinding {
             states: search.states(),
             complete: status == PropertySearchStatus::Done,
-            controllers: self.controllers,
+            controllers: search.start().controllers().count(),
             editors,
             third,
             restarts: question.faults.restarts,

@@ -6,7 +6,7 @@ use optimist_simulation::explore::{HistoryProperty, ObjectCondition, Scenario, S
 use optimist_simulation::{ActorId, World};
 use serde_json::Value;
 
-use super::{parse_controller_property, parse_property};
+use super::{parse_controller_property, parse_property, watched_kinds};
 use crate::FieldPath;
 
 /// A field that an actor changes, and its value after the edit.
@@ -47,10 +47,7 @@ pub fn example_properties(scenario: &Scenario, masked: fn(&Value) -> Value) -> V
 pub fn example_controller_properties(world: &World, masked: fn(&Value) -> Value) -> Vec<String> {
     let mut examples = Vec::new();
     let current = &world.resource().kind;
-    let watches = world
-        .controllers()
-        .flat_map(|(_, it)| &it.code().program().watches);
-    let mut watched = watches.map(|it| &it.kind.kind);
+    let mut watched = watched_kinds(world).map(|it| &it.kind);
     if let Some(child) = watched.find(|kind| *kind != current) {
         examples.push(format!("never: [more than 1 {child}]"));
         examples.push(format!("at rest: {{objects: {{{child}: 1}}}}"));

@@ -44,34 +44,33 @@ fn add_others<T: PartialEq>(known: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// The properties that must hold always and at rest by the program of a controller, whatever of their edits
-/// the editors still send.
+/// The properties of the program of a controller, whatever of their edits the editors still send.
 fn asked_properties(world: &World, id: ActorId) -> Option<(Vec<Safety>, Vec<Goal>)> {
-    let ready = ready_program(world, id)?;
-    if ready.name == ReadyProgramName::Cleaner {
-        return Some(cleaner_properties(ready));
-    }
-    let objects = ReadyObjects::find(world, ready)?;
-    let (mut always, at_rest) = objects.properties(objects.largest_size())?;
-    if let (ReadyProgramName::Scaler, Some(Safety::AtMost(most, _))) =
-        (ready.name, always.first_mut())
-    {
-        // Those that are too many now are to be deleted.
-        *most = objects.children.max(*most);
-    }
-    Some((always, at_rest))
+    // Children that are too many now are to be deleted.
+    properties(world, id, |objects| {
+        Some(objects.largest_size()?.max(objects.children))
+    })
 }
 
-/// Returns the properties that must hold always and at rest, by the ready program of a controller and
-/// the objects that were stored so far. `None` if it has no ready program, or its properties
-/// do not fit the objects.
+/// Returns the properties of the program of a controller, by the objects that were stored so far.
 pub(crate) fn ready_properties(world: &World, id: ActorId) -> Option<(Vec<Safety>, Vec<Goal>)> {
+    properties(world, id, |objects| objects.largest_stored_size())
+}
+
+/// Returns the properties that must hold always and at rest, by the ready program of a controller and the
+/// largest `spec.size`. `None` if it has no ready program, or its properties do not fit the objects.
+fn properties(
+    world: &World,
+    id: ActorId,
+    size: fn(&ReadyObjects<'_>) -> Option<usize>,
+) -> Option<(Vec<Safety>, Vec<Goal>)> {
     let ready = ready_program(world, id)?;
     if ready.name == ReadyProgramName::Cleaner {
-        return Some(cleaner_properties(ready));
+        let kept = Safety::NotDeletedWhileOwnerLives(ready.child.clone());
+        return Some((vec![kept], Vec::new()));
     }
     let objects = ReadyObjects::find(world, ready)?;
-    objects.properties(objects.largest_stored_size())
+    objects.properties(size(&objects))
 }
 
 fn ready_program(world: &World, id: ActorId) -> Option<&ReadyProgram> {
@@ -79,11 +78,6 @@ fn ready_program(world: &World, id: ActorId) -> Option<&ReadyProgram> {
         ControllerProgram::Ready(ready) => Some(ready),
         ControllerProgram::Written(_) => None,
     }
-}
-
-fn cleaner_properties(ready: &ReadyProgram) -> (Vec<Safety>, Vec<Goal>) {
-    let kept = Safety::NotDeletedWhileOwnerLives(ready.child.clone());
-    (vec![kept], Vec::new())
 }
 
 /// The `spec.size` at which a [`ReadyProgramName::FieldOwner`] keeps its object.
