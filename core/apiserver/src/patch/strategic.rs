@@ -81,7 +81,11 @@ fn merge_map(
         Target::Patch => keep_directives(&mut original, patch)?,
     }
     lists::set_element_order(&mut original, patch, shape, into)?;
-    let keys: Vec<String> = patch.keys().cloned().collect();
+    // Upstream goes through a map of Go, which most often starts with the member that was written first:
+    // deletions from a list are written beside it, after it.
+    let deletes = |key: &&String| key.starts_with(DELETE_FROM_PRIMITIVE_LIST);
+    let (last, first): (Vec<&String>, Vec<&String>) = patch.keys().partition(deletes);
+    let keys: Vec<String> = first.into_iter().chain(last).cloned().collect();
     for key in keys {
         if let Some(value) = patch.get_mut(&key) {
             merge_member(&mut original, &key, value, shape, into)?;

@@ -174,6 +174,13 @@ fn absent(map: &mut JsonMap, field: &str, default: impl FnOnce() -> Value) {
     }
 }
 
+/// Fills in a field that is a pointer in Go: zero and the empty text are values of it.
+fn unset(map: &mut JsonMap, field: &str, default: impl FnOnce() -> Value) {
+    if map.get(field).is_none_or(Value::is_null) {
+        map.insert(field.to_owned(), default());
+    }
+}
+
 fn service(spec: &mut JsonMap) {
     let kind = spec
         .get("type")
@@ -201,7 +208,7 @@ fn service(spec: &mut JsonMap) {
         absent(spec, "allocateLoadBalancerNodePorts", || true.into());
     }
     if on_nodes || cluster_ip {
-        absent(spec, "internalTrafficPolicy", || "Cluster".into());
+        unset(spec, "internalTrafficPolicy", || "Cluster".into());
     }
 }
 
@@ -218,7 +225,7 @@ fn ingress_modes(service: &mut JsonMap) {
         .filter_map(Value::as_object_mut);
     for ingress in ingresses.filter(|_| balances) {
         if ingress.contains_key("ip") {
-            absent(ingress, "ipMode", || "VIP".into());
+            unset(ingress, "ipMode", || "VIP".into());
         }
     }
 }

@@ -139,7 +139,7 @@ fn json_document(info: &RequestInfo, body: &[u8]) -> Result<Node, Refusal> {
 }
 
 /// The body as it is spelled, if it is JSON and not made from YAML or protobuf.
-fn spelled(info: &RequestInfo, body: &[u8]) -> Option<Raw> {
+pub(super) fn spelled(info: &RequestInfo, body: &[u8]) -> Option<Raw> {
     let is_json = matches!(info.content_type.as_str(), "" | "application/json");
     is_json.then(|| Raw::parse(body).ok()).flatten()
 }

@@ -10,7 +10,7 @@ use super::body::DraftObject;
 use super::request::FieldValidation;
 use super::resource::{Definition, Resource};
 use super::write::{check_name, endpoint, normalize_namespace};
-use super::{ApiServer, Fact, ObjectAnswer, RequestInfo, Trace, body, wire};
+use super::{ApiServer, Fact, ObjectAnswer, RequestInfo, Trace, body, scale, wire};
 use crate::go;
 use crate::json::{self, Node, Raw};
 use crate::limits;
@@ -393,7 +393,8 @@ fn decode(
         if let Some(error) = foreign::mistake(&info.resource, Scheme::of_request(info), &patched) {
             return Err(no_result(&in_order().compact(), &error));
         }
-        if text(&patched, "apiVersion").is_empty() {
+        // The scales of custom resources have no internal version.
+        if text(&patched, "apiVersion").is_empty() && !scale::is_foreign(info) {
             strict_errors.extend(foreign::unknown_to_internal(&patched));
             return Ok(DraftObject {
                 warnings: apply_field_validation(info, strict_errors, || in_order().compact())?,

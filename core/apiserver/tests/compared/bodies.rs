@@ -4,7 +4,7 @@ use http::Request;
 use optimist_apiserver::server::ApiServer;
 use serde_json::{Value, json};
 
-use super::{APPS, CORE, make, pod, send};
+use super::{APPS, CORE, make, pod, send, template, workload};
 
 /// Sends a body of another media type.
 fn send_as(server: &mut ApiServer, method: &str, path: &str, media_type: &str) -> (u16, String) {
@@ -304,4 +304,28 @@ fn what_is_absent_stays_absent() {
     let made = make(server, slices, &slice);
     let same = send(server, "PUT", &format!("{slices}/x"), &slice);
     assert_eq!(same.body["metadata"], made.body["metadata"]);
+}
+
+/// `ScaleStatus` of `k8s.io/api/extensions/v1beta1`, and the scheme of the scales of custom resources, which has no
+/// internal version.
+#[test]
+fn a_scale_of_an_older_version_has_a_map_for_a_selector() {
+    let mut server = ApiServer::default();
+    let path = format!("{APPS}/deployments");
+    make(
+        &mut server,
+        &path,
+        &workload(&template(&json!({})), &json!({})),
+    );
+    let path = format!("{path}/x/scale");
+    for version in ["extensions/v1beta1", "apps/v1beta1", "apps/v1beta2"] {
+        let patch = json!({"apiVersion": version, "spec": {"replicas": 2}});
+        let causes = send(&mut server, "PATCH", &path, &patch).causes();
+        let why = "json: cannot unmarshal string into Go struct field ScaleStatus.status.selector of \
+                   type map[string]string";
+        assert!(
+            matches!(&causes[..], [one] if one.ends_with(why)),
+            "{causes:?}"
+        );
+    }
 }

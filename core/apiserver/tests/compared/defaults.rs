@@ -3,7 +3,7 @@
 use optimist_apiserver::server::ApiServer;
 use serde_json::{Value, json};
 
-use super::{APPS, CORE, change, make, pod, template, workload, wrong};
+use super::{APPS, CORE, change, make, pod, send, template, workload, wrong};
 
 fn made(path: &str, object: &Value) -> Value {
     make(&mut ApiServer::default(), path, object).body
@@ -124,4 +124,19 @@ fn a_taint_of_a_device_says_when_it_was_added() {
     let changed = change(server, &format!("{path}/x"), &patch).body;
     let second = &changed["spec"]["devices"][0]["taints"][1];
     assert!(second["timeAdded"].is_string(), "{changed}");
+}
+
+/// `SetDefaults_NodeStatus`: etcd holds no empty map, and what is read from it is filled in.
+#[test]
+fn a_node_whose_allocatable_resources_are_emptied_can_allocate_its_capacity() {
+    let mut server = ApiServer::default();
+    let capacity = json!({"cpu": "2"});
+    let node = json!({"metadata": {"name": "n"}});
+    make(&mut server, "/api/v1/nodes", &node);
+    let path = "/api/v1/nodes/n/status";
+    let status = json!({"status": {"capacity": capacity, "allocatable": {}}});
+    let written = change(&mut server, path, &status).body;
+    assert_eq!(written["status"]["allocatable"], capacity);
+    let read = send(&mut server, "GET", "/api/v1/nodes/n", &Value::Null).body;
+    assert_eq!(read["status"]["allocatable"], capacity);
 }

@@ -320,3 +320,13 @@ fn a_pod_names_its_system_its_claims_and_where_its_names_are_looked_up() {
         "{causes:?}"
     );
 }
+
+/// `validatePodResources`: the server tells an empty list from an absent one as long as it holds the object.
+#[test]
+fn a_new_pod_has_no_claims_of_its_own_not_even_none() {
+    let empty = pod(&json!({"resources": {"claims": []}}));
+    assert_eq!(
+        wrong(&format!("{CORE}/pods"), &empty),
+        ["spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level"]
+    );
+}

@@ -130,3 +130,16 @@ fn only_an_annotation_that_stays_as_it_is_keeps_its_ranges() {
     assert_eq!(send(server, "PATCH", &path, &patch).causes(), [refused]);
     change(server, &path, &json!({"metadata": {"labels": {"a": "b"}}}));
 }
+
+/// `SetDefaults_Service`: an empty text is not an absent one.
+#[test]
+fn an_empty_policy_for_inner_traffic_is_none_that_is_known() {
+    let odd = service(&json!({"internalTrafficPolicy": ""}));
+    assert_eq!(
+        wrong(&services(), &odd),
+        [
+            "spec.internalTrafficPolicy: Unsupported value: \"\": supported values: \"Cluster\", \
+             \"Local\""
+        ]
+    );
+}

@@ -150,6 +150,10 @@ fn scalars_are_added_once_and_deleted_by_a_parallel_list() {
     assert_eq!(after(json!({delete: ["a", "x"]})), Ok(json!(["b"])));
     assert_eq!(after(json!({delete: "a"})), Ok(json!(["a", "b"])));
     assert_eq!(
+        after(json!({"finalizers": ["c", "a"], delete: ["a"]})),
+        Ok(json!(["c", "b"]))
+    );
+    assert_eq!(
         after(json!({"finalizers": [5]})),
         refused("list element types are not identical: [[a b] [5]]")
     );

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::absent;
+use super::{absent, unset};
 use crate::go;
 use crate::object::JsonMap;
 use crate::schema::Struct;
@@ -104,9 +104,7 @@ fn template_generation(daemon_set: &mut JsonMap) {
 
 /// `SetDefaults_LimitedPriorityLevelConfiguration`: zero is a number of its own.
 fn concurrency_shares(limited: &mut JsonMap) {
-    if !is_given(limited, "nominalConcurrencyShares") {
-        limited.insert("nominalConcurrencyShares".to_owned(), 30.into());
-    }
+    unset(limited, "nominalConcurrencyShares", || 30.into());
     absent(limited, "lendablePercent", || 0.into());
 }
 
@@ -114,7 +112,7 @@ fn concurrency_shares(limited: &mut JsonMap) {
 fn volume(volume: &mut JsonMap) {
     if let Some(Value::Object(spec)) = volume.get_mut("spec") {
         absent(spec, "persistentVolumeReclaimPolicy", || "Retain".into());
-        absent(spec, "volumeMode", || "Filesystem".into());
+        unset(spec, "volumeMode", || "Filesystem".into());
     }
 }
 

@@ -3,7 +3,8 @@
 
 use serde_json::json;
 
-use crate::json::Node;
+use crate::go;
+use crate::json::{Node, Raw};
 use crate::object::{GroupName, text};
 use crate::server::list_options::{go_int64, is_true};
 use crate::server::patching::foreign;
@@ -35,7 +36,8 @@ impl DeleteOptions {
         if bytes.is_empty() {
             Self::from_query(info)
         } else {
-            Self::from_body(&body::decode_options(info, bytes)?)
+            let spelled = || spelled_period(&body::spelled(info, bytes)?);
+            Self::from_body(&body::decode_options(info, bytes)?, &spelled)
         }
     }
 
@@ -57,7 +59,8 @@ impl DeleteOptions {
         })
     }
 
-    fn from_body(node: &Node) -> Result<Self, Refusal> {
+    /// From a document, and the period as it is spelled there, which shows in an error.
+    fn from_body(node: &Node, period: &dyn Fn() -> Option<String>) -> Result<Self, Refusal> {
         if matches!(node, Node::Null) {
             return Ok(Self::default());
         }
@@ -78,14 +81,7 @@ impl DeleteOptions {
         }
         let preconditions = StructFields("Preconditions", "preconditions.", preconditions);
         Ok(Self {
-            grace_period_seconds: options.read(
-                "gracePeriodSeconds",
-                "int64",
-                |node| match node {
-                    Node::Number(n) => n.as_i64(),
-                    _ => None,
-                },
-            )?,
+            grace_period_seconds: options.seconds(GRACE_PERIOD, period)?,
             uid: preconditions.text("uid", "types.UID")?,
             resource_version: preconditions.text("resourceVersion", "string")?,
             orphan_dependents: options.read("orphanDependents", "bool", |node| match node {
@@ -135,6 +131,20 @@ impl DeleteOptions {
     }
 }
 
+const GRACE_PERIOD: &str = "gracePeriodSeconds";
+
+/// The period in a document, if it is a number.
+fn spelled_period(document: &Raw) -> Option<String> {
+    let Raw::Object(members) = document else {
+        return None;
+    };
+    let found = members.iter().rev().find(|(name, _)| name == GRACE_PERIOD);
+    match found {
+        Some((_, Raw::Scalar(text))) => Some(text.clone()),
+        _ => None,
+    }
+}
+
 /// The fields of a Go struct with this name, at this place, as they are decoded (`encoding/json`).
 struct StructFields<'a>(&'static str, &'static str, &'a Node);
 
@@ -152,6 +162,27 @@ impl StructFields<'_> {
                 Some(value) => Ok(Some(value)),
                 None => Err(self.wrong(field, node, ty)),
             },
+        }
+    }
+
+    /// A number as Go reads it: by its digits.
+    fn seconds(
+        &self,
+        field: &str,
+        spelled: &dyn Fn() -> Option<String>,
+    ) -> Result<Option<i64>, Refusal> {
+        let Some(node @ (Node::Number(_) | Node::HugeNumber(_))) = self.2.get(field) else {
+            return self.read(field, "int64", |_| None);
+        };
+        let text = match node {
+            Node::Number(n) if n.is_i64() => return Ok(n.as_i64()),
+            Node::Number(n) => spelled().unwrap_or_else(|| go::json(&n.clone().into())),
+            Node::HugeNumber(text) => text.clone(),
+            _ => String::new(),
+        };
+        match text.parse() {
+            Ok(seconds) => Ok(Some(seconds)),
+            Err(_) => Err(self.mistyped(field, &format!("number {text}"), "int64")),
         }
     }
 
@@ -177,11 +208,10 @@ impl StructFields<'_> {
     }
 
     fn wrong(&self, field: &str, node: &Node, ty: &str) -> Refusal {
-        let what = match node {
-            Node::Number(n) if ty == "int64" => format!("number {n}"),
-            Node::HugeNumber(n) if ty == "int64" => format!("number {n}"),
-            node => node.go_kind().to_owned(),
-        };
+        self.mistyped(field, node.go_kind(), ty)
+    }
+
+    fn mistyped(&self, field: &str, what: &str, ty: &str) -> Refusal {
         let Self(owner, path, _) = self;
         Status::bad_request(format!(
             "json: cannot unmarshal {what} into Go struct field {owner}.{path}{field} of type {ty}"
@@ -196,7 +226,8 @@ mod tests {
 
     fn read(body: &str) -> Result<DeleteOptions, String> {
         let node = json::parse(body.as_bytes()).unwrap();
-        DeleteOptions::from_body(&node).map_err(|refusal| refusal.message)
+        let spelled = || spelled_period(&Raw::parse(body.as_bytes()).ok()?);
+        DeleteOptions::from_body(&node, &spelled).map_err(|refusal| refusal.message)
     }
 
     #[test]
@@ -237,6 +268,13 @@ mod tests {
                 format!("json: cannot unmarshal {error}")
             );
         }
+        for spelled in ["1e0", "1E1", "99999999999999999999"] {
+            let body = format!(r#"{{"gracePeriodSeconds": {spelled}}}"#);
+            let error = read(&body).unwrap_err();
+            assert!(error.contains(&format!("number {spelled} into")), "{error}");
+        }
+        let least = read(r#"{"gracePeriodSeconds": -0}"#).unwrap();
+        assert_eq!(least.grace_period_seconds, Some(0));
         let options = read(r#"{"dryRun": ["All"], "preconditions": {"uid": "u"}}"#).unwrap();
         assert_eq!(
             (options.dry_run, options.uid),

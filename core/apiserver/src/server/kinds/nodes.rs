@@ -35,10 +35,24 @@ pub(super) fn add_rules(rules: &mut Rules) {
             status.remove("config");
         }
     };
+    rules.fill_on_reading = Some(allocatable);
     rules.allocate = |node, live, _| {
         taint_new(node, live);
         Ok(())
     };
+}
+
+/// An empty map is not stored, and a node that is read without what can be allocated has its capacity
+/// (`SetDefaults_NodeStatus`).
+fn allocatable(node: &Value) -> Option<Value> {
+    let status = &node["status"];
+    let capacity = status["capacity"].as_object()?;
+    if capacity.is_empty() || status.get("allocatable").is_some() {
+        return None;
+    }
+    let mut filled = node.clone();
+    filled["status"]["allocatable"] = capacity.clone().into();
+    Some(filled)
 }
 
 /// A new node takes no pods until it is ready (the admission plugin TaintNodesByCondition).

@@ -12,6 +12,9 @@ use crate::schema::kinds::kinds;
 use crate::schema::{self, Struct, builtin};
 use crate::server::{RequestInfo, Resource, scale};
 
+/// The versions with an older `Scale`, whose selector is a map (`k8s.io/api/extensions/v1beta1`, `ScaleStatus`).
+const OLDER_SCALES: [&str; 3] = ["apps/v1beta1", "apps/v1beta2", "extensions/v1beta1"];
+
 /// The types among which the kind of a body is looked for (`runtime.Scheme`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::server) enum Scheme {
@@ -43,13 +46,9 @@ impl Scheme {
 
     /// Returns whether it has a kind.
     fn has(self, version: &GroupVersion, kind: &str) -> bool {
-        const VERSIONS: [&str; 4] = [
-            "apps/v1beta1",
-            "apps/v1beta2",
-            "autoscaling/v1",
-            "extensions/v1beta1",
-        ];
-        let has_version = || VERSIONS.contains(&version.to_string().as_str());
+        let version_text = version.to_string();
+        let has_version =
+            || version_text == "autoscaling/v1" || OLDER_SCALES.contains(&version_text.as_str());
         registered(version, kind)
             && (self == Self::Builtin || UNVERSIONED.contains(&kind) || has_version())
     }
@@ -93,6 +92,16 @@ pub(in crate::server) fn mistake(
 /// The error of decoding an object of another kind into its own type, which comes before its conversion
 /// (`Decode` of `serializer/versioning`).
 fn undecodable_as(version: &GroupVersion, kind: &str, object: &Value) -> Option<String> {
+    let selector = &object["status"]["selector"];
+    if kind == "Scale" && OLDER_SCALES.contains(&version.to_string().as_str()) {
+        let what = go::json_kind(selector);
+        return (!selector.is_null() && !selector.is_object()).then(|| {
+            format!(
+                "json: cannot unmarshal {what} into Go struct field ScaleStatus.status.selector of \
+                 type map[string]string"
+            )
+        });
+    }
     schema::decode(Node::from(object.clone()), root(version, kind)?).err()
 }
 

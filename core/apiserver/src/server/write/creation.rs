@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde_json::Value;
 
 use super::preconditions::version_of;
-use super::prepare::{restore, shown_as_sent};
+use super::prepare::restore;
 use super::{endpoint, normalize_namespace};
 use crate::limits;
 use crate::object::{GroupName, Metadata, text};
@@ -160,17 +160,23 @@ impl ApiServer {
         }
         self.allocate(info, object, None)?;
         info.resource.prepare(&info.subresource, object, None);
-        if info.resource.generation != Generation::None {
+        if !matches!(
+            info.resource.generation,
+            Generation::None | Generation::SpecLater
+        ) {
             object.set_meta("generation", 1);
         }
-        let mut errors = info.resource.validate(&info.subresource, object, None);
+        // The server tells an empty list from an absent one here; what etcd holds does not.
+        let mut errors = Vec::new();
+        empties.present(object, |object| {
+            errors = info.resource.validate(&info.subresource, object, None);
+        });
         if errors.is_empty() {
             errors = metadata::create(object);
         }
         if errors.is_empty() {
             return Ok(());
         }
-        let errors = shown_as_sent(info, object, empties, None, errors);
         let kind = info.resource.group_kind_of(object);
         Err(Status::invalid(&kind, object.name(), &errors))
     }

@@ -106,24 +106,26 @@ fn validate_update(
     if errors.is_empty() && found.is_empty() && changes.is_empty() {
         return Ok(());
     }
-    errors.extend(shown_as_sent(info, object, empties, Some(live), found));
+    errors.extend(shown_as_sent(info, object, empties, live, found));
     errors.extend(changes);
     let kind = info.resource.group_kind_of(object);
     Err(Status::invalid(&kind, object.name(), &errors))
 }
 
 /// Restores the empty lists of a refused object: messages show it as it was sent.
-pub(super) fn shown_as_sent(
+fn shown_as_sent(
     info: &RequestInfo,
     object: &mut Value,
     empties: &Empties,
-    live: Option<&Value>,
+    live: &Value,
     found: Vec<FieldError>,
 ) -> Vec<FieldError> {
     let mut again = Vec::new();
     if !found.is_empty() && *empties != Empties::default() {
         empties.present(object, |object| {
-            again = info.resource.validate(&info.subresource, object, live);
+            again = info
+                .resource
+                .validate(&info.subresource, object, Some(live));
         });
     }
     if again.len() == found.len() {
@@ -140,7 +142,7 @@ fn generation_changes(generation: Generation, object: &Value, live: &Value) -> b
         Generation::Template => differs("/template"),
         Generation::Webhooks => differs("/webhooks"),
         // `apiequality.Semantic.DeepEqual`
-        Generation::Spec => match (object.get("spec"), live.get("spec")) {
+        Generation::Spec | Generation::SpecLater => match (object.get("spec"), live.get("spec")) {
             (Some(new), Some(old)) => new != old && !kinds::same_in_go(new, old),
             (new, old) => new != old,
         },
