@@ -297,3 +297,70 @@ fn slices_are_selected_by_node_and_driver() {
     assert_eq!(count("spec.driver%3Dother"), Some(0));
     assert_eq!(count("spec.pool%3Dp"), None);
 }
+
+/// `validateCELSelector`.
+#[test]
+fn a_selector_of_devices_is_an_expression_about_a_device() {
+    let class = |expression: &str| {
+        json!({"metadata": {"name": "x"},
+            "spec": {"selectors": [{"cel": {"expression": expression}}]}})
+    };
+    let field = "spec.selectors[0].cel.expression: Invalid value:";
+    for (expression, why) in [
+        (
+            "1.5",
+            "must evaluate to bool or the unknown type, not double",
+        ),
+        (
+            "x",
+            "compilation failed: ERROR: <input>:1:1: undeclared reference to 'x' (in container '')\n \
+             | x\n | ^",
+        ),
+        (
+            "",
+            "compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting \
+             {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, \
+             STRING, BYTES, IDENTIFIER}",
+        ),
+    ] {
+        let told = refused(CLASSES, &class(expression));
+        assert_eq!(told, [format!("{field} \"{expression}\": {why}")]);
+    }
+    let known = "device.driver == 'd' && device.attributes['d'].model == 'm'";
+    made(&mut ApiServer::default(), CLASSES, &class(known));
+}
+
+/// `ValidateResourceClaimUpdate`, and `ReturnDeletedObject` of the store.
+#[test]
+fn a_claim_that_changes_is_refused_for_that_alone_and_shown_when_it_is_deleted() {
+    let mut server = ApiServer::default();
+    made(
+        &mut server,
+        CLAIMS,
+        &claim(json!({"requests": [request("r")]})),
+    );
+    let path = format!("{CLAIMS}/x");
+    let change = json!({"spec": {"devices": {"requests": [request("A B")]}}});
+    let told = mistakes(send(&mut server, "PATCH", &path, &change));
+    assert!(
+        matches!(&told[..], [one] if one.ends_with("field is immutable")),
+        "{told:?}"
+    );
+    let (code, deleted) = send(&mut server, "DELETE", &path, &json!({}));
+    assert_eq!((code, &deleted["kind"]), (200, &"ResourceClaim".into()));
+}
+
+/// `ValidateTemplateObjectMeta`.
+#[test]
+fn the_metadata_of_a_template_of_claims_has_labels_and_annotations_only() {
+    let path = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaimtemplates";
+    let template = json!({"metadata": {"name": "x"}, "spec": {
+        "metadata": {"name": "n", "uid": "u", "labels": {"a": "b"}}, "spec": {}}});
+    assert_eq!(
+        refused(path, &template),
+        [
+            "spec.metadata.name: Forbidden: cannot be set",
+            "spec.metadata.uID: Forbidden: cannot be set",
+        ]
+    );
+}

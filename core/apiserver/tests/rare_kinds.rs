@@ -198,12 +198,18 @@ fn a_revision_of_a_controller_keeps_its_data() {
     assert_eq!(
         refused(path, &revision(Value::Null, -1)),
         [
-            "data: Required value",
             "revision: Invalid value: -1: must be greater than or equal to 0",
+            "data: Required value: data is mandatory",
         ]
+    );
+    assert_eq!(
+        refused(path, &revision(json!([1]), 1)),
+        ["data: Required value: data must be a valid JSON object"]
     );
     let mut server = ApiServer::default();
     let mut live = made(&mut server, path, &revision(json!({"b": 1, "a": {}}), 1));
+    let owned = &live["metadata"]["managedFields"][0]["fieldsV1"];
+    assert_eq!(owned, &json!({"f:data": {}, "f:revision": {}}));
     live["revision"] = 2.into();
     assert_eq!(send(&mut server, "PUT", &format!("{path}/x"), &live).0, 200);
     let change = json!({"data": {"b": 2}});
@@ -365,18 +371,91 @@ fn attributes_of_volumes_have_a_driver_and_stay() {
     assert_eq!(
         refused(path, &class("", json!({}))),
         [
-            "spec.driverName: Required value",
-            "spec.parameters: Required value: must contain at least one key/value pair",
+            "driverName: Required value",
+            "parameters: Required value: must contain at least one key/value pair",
         ]
     );
     let mut server = ApiServer::default();
-    made(&mut server, path, &class("d", json!({"a": "1"})));
+    let made = made(&mut server, path, &class("d", json!({"a": "1"})));
+    let protected = json!(["kubernetes.io/vac-protection"]);
+    assert_eq!(made["metadata"]["finalizers"], protected);
     let change = json!({"driverName": "e", "parameters": {"a": "2"}});
     assert_eq!(
         mistakes(send(&mut server, "PATCH", &format!("{path}/x"), &change)),
         [
             "driverName: Forbidden: updates to driverName are forbidden.",
             "parameters: Forbidden: updates to parameters are forbidden.",
+        ]
+    );
+}
+
+/// `csiDriverStrategy`.
+#[test]
+fn a_driver_of_volumes_counts_its_changes_and_is_warned_of_its_tokens() {
+    let path = "/apis/storage.k8s.io/v1/csidrivers";
+    let driver = json!({"metadata": {"name": "x"}, "spec": {}});
+    let mut server = ApiServer::default();
+    let new = made(&mut server, path, &driver);
+    assert_eq!(new["metadata"].get("generation"), None);
+    let path = format!("{path}/x");
+    let change = json!({"spec": {"tokenRequests": [{"audience": "a"}]}});
+    let (_, changed) = send(&mut server, "PATCH", &path, &change);
+    assert_eq!(changed["metadata"]["generation"], 1);
+    let (code, deleted) = send(&mut server, "DELETE", &path, &json!({}));
+    assert_eq!((code, &deleted["kind"]), (200, &"CSIDriver".into()));
+}
+
+/// `ValidateMutatingAdmissionPolicy` and `ValidateMutatingAdmissionPolicyBinding`.
+#[test]
+fn a_policy_that_changes_objects_says_what_it_changes_and_how() {
+    let path = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies";
+    let policy = |spec: Value| json!({"metadata": {"name": "x"}, "spec": spec});
+    assert_eq!(
+        refused(path, &policy(json!({}))),
+        [
+            "spec.matchConstraints: Required value",
+            "spec.mutations: Required value: mutations must contain at least one item",
+            "spec.reinvocationPolicy: Required value",
+        ]
+    );
+    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"],
+        "operations": ["DELETE"]});
+    let mutations = json!([
+        {"patchType": "JSONPatch", "jsonPatch": {"expression": "object.spec"}},
+        {"patchType": "JSONPatch", "applyConfiguration": {"expression": "1"}},
+        {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "true"}},
+        {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "Object{}"}},
+        {"patchType": "Merge"},
+        {},
+    ]);
+    let spec = json!({"reinvocationPolicy": "Always", "mutations": mutations,
+        "matchConstraints": {"resourceRules": [rule]}});
+    assert_eq!(
+        refused(path, &policy(spec)),
+        [
+            "spec.matchConstraints.resourceRules.operations: Unsupported value: \"DELETE\": \
+             supported values: \"*\", \"CONNECT\", \"CREATE\", \"UPDATE\"",
+            "spec.mutations[0].jsonPatch.expression: Invalid value: \"object.spec\": must evaluate \
+             to list(JSONPatch) but got dyn",
+            "spec.mutations[1].jsonPatch: Required value: must be specified when patchType is \
+             JSONPatch",
+            "spec.mutations[1].applyConfiguration: Invalid value: \"{applyConfiguration}\": must \
+             not be specified when patchType is JSONPatch",
+            "spec.mutations[2].applyConfiguration.expression: Invalid value: \"true\": must evaluate \
+             to Object but got bool",
+            "spec.mutations[4].patchType: Unsupported value: \"Merge\": supported values: \
+             \"ApplyConfiguration\", \"JSONPatch\"",
+            "spec.mutations[5].patchType: Required value",
+            "spec.reinvocationPolicy: Unsupported value: \"Always\": supported values: \
+             \"IfNeeded\", \"Never\"",
+        ]
+    );
+    let path = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings";
+    assert_eq!(
+        refused(path, &policy(json!({"paramRef": {"name": "x"}}))),
+        [
+            "spec.policyName: Required value",
+            "spec.paramRef.parameterNotFoundAction: Required value",
         ]
     );
 }

@@ -146,6 +146,10 @@ pub(super) fn display_mistakes(mistakes: &mut [ParseError], text: &str) -> Strin
 }
 
 fn shown_one(mistake: &ParseError, text: &str) -> String {
+    // Nothing has no first line.
+    if text.is_empty() {
+        return format!("ERROR: <input>:1:0: {}", mistake.message);
+    }
     let (mut line, mut start) = (1, 0);
     for (i, c) in text.chars().enumerate().take(mistake.place) {
         if c == '\n' {

@@ -82,7 +82,7 @@ impl Converter {
     fn value(&mut self, value: &mut Value, ty: &Type, of: (&str, &str)) -> Result<(), String> {
         let kind = go::reflect_kind(value);
         match (ty, value) {
-            (Type::Any, _) | (_, Value::Null) => Ok(()),
+            (Type::Any | Type::Scalar(Scalar::Raw), _) | (_, Value::Null) => Ok(()),
             (Type::Struct(inner), value) => self.structure(value, inner),
             // A map's keys are not in the path of what is in it.
             (Type::Map(inner), Value::Object(members)) => members

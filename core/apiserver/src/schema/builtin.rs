@@ -186,6 +186,7 @@ fn named(name: &str, known: &KnownTypes<'_>) -> Type {
         "microtime" => Scalar::MicroTime,
         "quantity" => Scalar::Quantity,
         "intorstring" => Scalar::IntOrString,
+        "raw" => Scalar::Raw,
         _ => {
             return known
                 .get(name)

@@ -130,7 +130,7 @@ fn zero_scalar(scalar: Scalar) -> Value {
         Scalar::String => "".into(),
         Scalar::Bool => false.into(),
         Scalar::Int32 | Scalar::Int64 | Scalar::Number | Scalar::IntOrString => 0.into(),
-        Scalar::Untyped => Value::Null,
+        Scalar::Untyped | Scalar::Raw => Value::Null,
         Scalar::Quantity => "0".into(),
         Scalar::Bytes | Scalar::Time | Scalar::MicroTime => Value::Null,
     }
@@ -344,7 +344,7 @@ impl<'a> Decoder<'a> {
                 node.into()
             }
             (Scalar::Number, Node::Number(_)) => node.into(),
-            (Scalar::Untyped, _) => node.into(),
+            (Scalar::Untyped | Scalar::Raw, _) => node.into(),
             (Scalar::IntOrString, Node::String(_)) => node.into(),
             (Scalar::IntOrString, Node::Number(n))
                 if n.as_i64().is_some_and(|i| i32::try_from(i).is_ok()) =>

@@ -16,7 +16,7 @@ pub(super) fn go_type(ty: &Type) -> String {
             Scalar::Time | Scalar::MicroTime => "string",
             Scalar::Quantity => "resource.Quantity",
             Scalar::IntOrString => "int32",
-            Scalar::Untyped => "interface {}",
+            Scalar::Untyped | Scalar::Raw => "interface {}",
         }
         .to_owned(),
         Type::Struct(inner) => format!("{}.{}", kinds::go_package(inner), inner.name),

@@ -65,6 +65,8 @@ pub enum Scalar {
     IntOrString,
     /// Any of these: the type of custom resources whose schema says no more.
     Untyped,
+    /// `runtime.RawExtension`: any JSON, which server-side apply owns as a whole.
+    Raw,
 }
 
 impl Scalar {

@@ -83,6 +83,8 @@ pub enum Generation {
     None,
     /// A change of the spec.
     Spec,
+    /// A change of the spec; a new object has none.
+    SpecLater,
     /// A change of the spec as Go holds it (`reflect.DeepEqual`): also to an empty list or map that is not written.
     SpecAndEmpties,
     /// A change of the spec or of the annotations.

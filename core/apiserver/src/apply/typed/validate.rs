@@ -159,7 +159,7 @@ fn scalar_mismatch(scalar: Scalar, value: &Value) -> Option<String> {
         }
         // Texts that have a format are published as any scalar.
         // What its type does not say in a single word is not looked at.
-        Scalar::IntOrString => None,
+        Scalar::IntOrString | Scalar::Raw => None,
         Scalar::Time | Scalar::MicroTime | Scalar::Quantity | Scalar::Untyped => {
             let compound = value.is_object() || value.is_array();
             compound.then(|| format!("expected any scalar, got {}", held(value)))

@@ -70,6 +70,7 @@ impl<'a> Shape<'a> {
                 };
                 (ty.name.as_str(), ty.field(name).or_else(alike))
             }
+            Type::Scalar(Scalar::Raw) => ("RawExtension", None),
             Type::Scalar(Scalar::Time) => ("Time", None),
             Type::Scalar(Scalar::MicroTime) => ("MicroTime", None),
             Type::Scalar(Scalar::Quantity) => ("Quantity", None),

@@ -204,6 +204,6 @@ fn of_scalar(scalar: Scalar) -> Value {
         Scalar::Bytes => json!({"type": "string", "format": "byte"}),
         Scalar::Time | Scalar::MicroTime => json!({"type": "string", "format": "date-time"}),
         Scalar::IntOrString => json!({"type": "string", "format": "int-or-string"}),
-        Scalar::Untyped => json!({"x-kubernetes-preserve-unknown-fields": true}),
+        Scalar::Untyped | Scalar::Raw => json!({"x-kubernetes-preserve-unknown-fields": true}),
     }
 }

@@ -1,4 +1,4 @@
-//! Checks of ValidatingAdmissionPolicy, its binding and the conditions of webhooks, besides their
+//! Checks of ValidatingAdmissionPolicy, MutatingAdmissionPolicy, their bindings and the conditions of webhooks, besides their
 //! rows in `kinds.checks` (`pkg/apis/admissionregistration/validation/validation.go`). The cost of
 //! expressions is not estimated, and the functions of `authorizer` are not known.
 
@@ -26,6 +26,8 @@ pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("validations_or_annotations", validations_or_annotations),
     ("policy_validation", validation),
     ("audit_annotations", audit_annotations),
+    ("mutated_operations", mutated_operations),
+    ("mutation", mutation),
     ("param_ref", param_ref),
     ("validation_actions", validation_actions),
 ];
@@ -92,7 +94,8 @@ fn variables(policy: &Value) -> Vec<&'static str> {
 /// The names of the first variables of a policy: each variable sees those before it, and nothing else.
 fn composed(policy: &Value, count: usize) -> Vec<&str> {
     let all = list(&policy["spec"], "variables").iter().take(count);
-    all.map(|variable| text(variable, "name")).collect()
+    let given = all.filter(|variable| !text(variable, "expression").trim().is_empty());
+    given.map(|variable| text(variable, "name")).collect()
 }
 
 /// `validateParamKind`.
@@ -264,6 +267,73 @@ fn validation(validation: &Checked<'_>, errors: &mut Vec<FieldError>) {
     } else if message.trim().contains(['\n', '\r']) {
         refuse("must not contain line breaks");
     }
+}
+
+/// A mutating policy changes what is created and updated only (`validateMutatingAdmissionPolicySpec`).
+fn mutated_operations(resources: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const SUPPORTED: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
+    let field = resources.path.child("resourceRules.operations");
+    let rules = list(resources.value, "resourceRules").iter();
+    for operation in rules.flat_map(|rule| list(rule, "operations")) {
+        if !SUPPORTED.contains(&operation.as_str().unwrap_or_default()) {
+            errors.push(FieldError::not_supported(field, operation, &SUPPORTED));
+        }
+    }
+}
+
+/// `validateMutation`.
+fn mutation(mutation: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    const KINDS: [(&str, &str, &str); 2] = [
+        ("ApplyConfiguration", "applyConfiguration", "Object"),
+        ("JSONPatch", "jsonPatch", "list(JSONPatch)"),
+    ];
+    let field = mutation.path.child("patchType");
+    let kind = text(mutation.value, "patchType");
+    if kind.is_empty() {
+        errors.push(FieldError::required(field, ""));
+        return;
+    }
+    let Some((_, own, ty)) = KINDS.iter().find(|(name, ..)| *name == kind) else {
+        let supported = KINDS.map(|(name, ..)| name);
+        errors.push(FieldError::not_supported(field, &kind.into(), &supported));
+        return;
+    };
+    let path = mutation.path.child(own);
+    match mutation.value.get(own) {
+        None => {
+            let detail = format!("must be specified when patchType is {kind}");
+            errors.push(FieldError::required(path, detail));
+        }
+        Some(change) => errors.extend(changing_expression(mutation.object, change, &path, ty)),
+    }
+    for (_, other, _) in KINDS.iter().filter(|(name, ..)| *name != kind) {
+        if mutation.value.get(other).is_some() {
+            let shown = format!("{{{other}}}");
+            let detail = format!("must not be specified when patchType is {kind}");
+            let field = mutation.path.child(other);
+            errors.push(FieldError::invalid(field, &shown.into(), detail));
+        }
+    }
+}
+
+/// `validateApplyConfiguration`, `validateJSONPatch`. The types that only these expressions have are not known here.
+fn changing_expression(
+    policy: &Value,
+    change: &Value,
+    path: &ErrorPath<'_>,
+    ty: &str,
+) -> Option<FieldError> {
+    let field = path.child("expression");
+    let written = text(change, "expression").trim();
+    if written.is_empty() {
+        return Some(FieldError::required(field, ""));
+    }
+    let own_types = ["Object", "JSONPatch", "jsonpatch"];
+    if own_types.iter().any(|own| written.contains(own)) {
+        return None;
+    }
+    let composed = composed(policy, usize::MAX);
+    expression(written, &field, &variables(policy), &composed, &[ty])
 }
 
 /// `validateAuditAnnotation`.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::checks::{Checked, FieldCheck};
 use super::devices::{
@@ -15,6 +15,7 @@ use super::job_policies::too_many;
 use super::label_selector::list;
 use super::{conditions, internal, ip, metadata, names, pod_parts, pod_scheduling, volumes};
 use crate::field::ErrorPath;
+use crate::go;
 use crate::object::text;
 use crate::status::FieldError;
 
@@ -186,11 +187,14 @@ fn device_status(
     }
     let results = allocation.map_or(&[][..], |it| list(&it["devices"], "results"));
     if !results.iter().any(|it| identity(it) == identity(device)) {
-        // Go shows the members of such an identity as empty.
-        let shown = json!({"Driver": {}, "Pool": {}, "Device": {}, "ShareID": {}});
+        let [driver, pool, name, share] = ["driver", "pool", "device", "shareID"]
+            .map(|field| go::json(&text(device, field).into()));
+        let shown = format!(
+            "{{\"Driver\":{driver},\"Pool\":{pool},\"Device\":{name},\"ShareID\":{share}}}"
+        );
         let detail = "must be an allocated device in the claim";
         let error = FieldError::invalid(path, &Value::Null, detail);
-        errors.push(error.shown_as(shown.to_string()));
+        errors.push(error.shown_as(shown));
     }
     let told = list(device, "conditions");
     let field = path.child("conditions");

@@ -1,6 +1,6 @@
 //! Checks of the kinds of `resource.k8s.io` besides their rows in `kinds.checks`: claims of devices, their
-//! templates and classes (`pkg/apis/resource/validation/validation.go`). Left out: expressions in CEL are not
-//! compiled, and nobody asks whether a namespace may have access of an administrator.
+//! templates and classes (`pkg/apis/resource/validation/validation.go`). Left out: the cost of expressions in CEL
+//! is not estimated, and nobody asks whether a namespace may have access of an administrator.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,6 +10,7 @@ use super::checks::FieldCheck;
 use super::job_policies::too_many;
 use super::label_selector::list;
 use super::{metadata, names, resources, volumes};
+use crate::cel;
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
@@ -34,13 +35,7 @@ pub(super) const CALLS: &[(&str, FieldCheck)] = &[
         }
     }),
     ("claim_template_metadata", |meta, errors| {
-        let labels = meta.path.child("labels");
-        errors.extend(metadata::labels(meta.value.get("labels"), &labels));
-        let annotations = meta.path.child("annotations");
-        errors.extend(metadata::annotations(
-            meta.value.get("annotations"),
-            &annotations,
-        ));
+        errors.extend(metadata::of_template(meta.value, meta.path));
     }),
 ];
 
@@ -234,8 +229,30 @@ fn selector(selector: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>
             let field = path.child("cel.expression");
             errors.push(FieldError::too_long(field, MAX_EXPRESSION));
         }
-        Some(_) => {}
+        Some(cel) => errors.extend(expression(text(cel, "expression"), path)),
     }
+}
+
+/// An expression about a device tells whether it is one of those that are wanted (`validateCELSelector`).
+fn expression(written: &str, path: &ErrorPath<'_>) -> Option<FieldError> {
+    const FIELDS: [&str; 4] = [
+        "allowMultipleAllocations",
+        "attributes",
+        "capacity",
+        "driver",
+    ];
+    // Functions that only these expressions have.
+    if written.contains("cel.") {
+        return None;
+    }
+    let detail = match cel::type_of(written, &["device"], ("device", &FIELDS)) {
+        Ok(found) if matches!(found.as_str(), "bool" | "dyn") => return None,
+        Ok(found) => format!("must evaluate to bool or the unknown type, not {found}"),
+        Err(cel::Unusable::Wrong(why)) => why,
+        Err(cel::Unusable::Unknown) => return None,
+    };
+    let field = path.child("cel.expression");
+    Some(FieldError::invalid(field, &written.into(), detail))
 }
 
 /// `validateDeviceConstraint`. The message is upstream's, also where no field is set.

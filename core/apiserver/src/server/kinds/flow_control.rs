@@ -348,7 +348,6 @@ fn priority_level(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
                 errors.push(FieldError::required(field("limited"), detail));
             }
         }
-        "" => errors.push(FieldError::required(field("type"), "")),
         _ => {
             let supported = ["Exempt", "Limited"];
             let error = FieldError::not_supported(field("type"), &kind.into(), &supported);
@@ -381,7 +380,6 @@ fn limit_response(response: &Checked<'_>, errors: &mut Vec<FieldError>) {
             ));
         }
         ("Reject", None) => {}
-        ("", _) => errors.push(FieldError::required(response.path.child("type"), "")),
         _ => {
             let path = response.path.child("type");
             let supported = ["Queue", "Reject"];

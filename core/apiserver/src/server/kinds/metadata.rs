@@ -217,6 +217,34 @@ fn common(object: &Value) -> Vec<FieldError> {
     errors
 }
 
+/// The fields of metadata that a template inside of an object does not have, as upstream names them.
+const NOT_OF_TEMPLATES: [(&str, &str); 13] = [
+    ("name", "name"),
+    ("generateName", "generateName"),
+    ("namespace", "namespace"),
+    ("selfLink", "selfLink"),
+    ("uid", "uID"),
+    ("resourceVersion", "resourceVersion"),
+    ("generation", "generation"),
+    ("creationTimestamp", "creationTimestamp"),
+    ("deletionTimestamp", "deletionTimestamp"),
+    ("deletionGracePeriodSeconds", "deletionGracePeriodSeconds"),
+    ("ownerReferences", "ownerReferences"),
+    ("finalizers", "finalizers"),
+    ("managedFields", "managedFields"),
+];
+
+/// The metadata of a template of a claim (`ValidateTemplateObjectMeta`).
+pub(in crate::server) fn of_template(meta: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
+    let mut errors = annotations(meta.get("annotations"), &path.child("annotations"));
+    errors.extend(labels(meta.get("labels"), &path.child("labels")));
+    let given = |field: &str| meta.get(field).is_some_and(|value| !value.is_null());
+    let others = NOT_OF_TEMPLATES.iter().filter(|(field, _)| given(field));
+    errors
+        .extend(others.map(|(_, shown)| FieldError::forbidden(path.child(shown), "cannot be set")));
+    errors
+}
+
 /// Labels: their keys and values (`ValidateLabels`).
 pub(in crate::server) fn labels(labels: Option<&Value>, path: &ErrorPath<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();

@@ -100,31 +100,24 @@ fn parameters(parameters: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Checks the driver of a class and its attributes, which errors name as if they were in a spec
-/// (`validateVolumeAttributesClassSpec`).
+/// Checks the driver of a class and its attributes (`ValidateVolumeAttributesClass`).
 fn class_attributes(class: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    for (field, path, check, missing) in [
-        (
-            "driverName",
-            "spec.driverName",
-            provisioner as FieldCheck,
-            "",
-        ),
+    for (field, check, missing) in [
+        ("driverName", provisioner as FieldCheck, ""),
         (
             "parameters",
-            "spec.parameters",
             parameters,
             "must contain at least one key/value pair",
         ),
     ] {
         let checked = Checked {
             value: &class.value[field],
-            path: &ErrorPath::new(path),
+            path: &ErrorPath::new(field),
             ..*class
         };
         check(&checked, errors);
         if checked.is_zero() {
-            errors.push(FieldError::required(path, missing));
+            errors.push(FieldError::required(field, missing));
         }
     }
 }

@@ -96,6 +96,7 @@ pub(in crate::server) fn versions(kind: &str) -> Option<Arc<Versions>> {
 fn generation(fields: &str) -> Generation {
     match fields {
         "spec" => Generation::Spec,
+        "spec,later" => Generation::SpecLater,
         "spec,empties" => Generation::SpecAndEmpties,
         "template" => Generation::Template,
         "webhooks" => Generation::Webhooks,
@@ -132,10 +133,9 @@ fn endpoints(facts: &KindFacts) -> Vec<Endpoint> {
         return vec![main(&[])];
     }
     if facts.kind == "ServiceCIDR" {
-        // Upstream names its fields for a version that no request has.
         let status = Endpoint {
             name: "status",
-            ..main(&[])
+            reset_fields: reset_fields(&["metadata", "spec"]),
         };
         return vec![main(&[]), status];
     }
@@ -208,6 +208,12 @@ fn add_own(kind: &str, rules: &mut Rules) {
             rules.fill_on_reading = Some(jobs::labels_of_template);
             rules.notices = &jobs::NOTICES;
         }
+        "VolumeAttributesClass" => {
+            rules.allocate = |object, live, _| {
+                protect_new(object, live);
+                Ok(())
+            };
+        }
         "PriorityClass" => rules.immortal = &scheduling::IMMORTAL,
         "ServiceAccount" => rules.prepare = service_account,
         // `limitrangeStrategy.PrepareForCreate`.
@@ -259,8 +265,8 @@ fn add_ingress_rules(rules: &mut Rules) {
 fn add_volume_rules(rules: &mut Rules) {
     rules.prepare = claims::prepare;
     rules.allocate = |object, live, supply| {
+        protect_new(object, live);
         if live.is_none() {
-            protect_volume(object);
             give_class(object, supply.store);
         }
         Ok(())
@@ -312,9 +318,13 @@ fn daemon_set(object: &mut Value, live: Option<&Value>) {
 }
 
 /// The admission plugin StorageObjectInUseProtection.
-fn protect_volume(object: &mut Value) {
+fn protect_new(object: &mut Value, live: Option<&Value>) {
+    if live.is_some() {
+        return;
+    }
     let protection = match text(object, "kind") {
         "PersistentVolume" => "kubernetes.io/pv-protection",
+        "VolumeAttributesClass" => "kubernetes.io/vac-protection",
         _ => "kubernetes.io/pvc-protection",
     };
     let finalizers = object.metadata_mut().entry("finalizers");

@@ -307,23 +307,6 @@ fn csi_secret(source: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// The fields of metadata that a template of a claim does not have, as upstream names them.
-const NOT_OF_TEMPLATES: [(&str, &str); 13] = [
-    ("name", "name"),
-    ("generateName", "generateName"),
-    ("namespace", "namespace"),
-    ("selfLink", "selfLink"),
-    ("uid", "uID"),
-    ("resourceVersion", "resourceVersion"),
-    ("generation", "generation"),
-    ("creationTimestamp", "creationTimestamp"),
-    ("deletionTimestamp", "deletionTimestamp"),
-    ("deletionGracePeriodSeconds", "deletionGracePeriodSeconds"),
-    ("ownerReferences", "ownerReferences"),
-    ("finalizers", "finalizers"),
-    ("managedFields", "managedFields"),
-];
-
 /// `ValidatePersistentVolumeClaimTemplate`.
 fn claim_template(source: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let around = source.path.child("volumeClaimTemplate");
@@ -332,17 +315,7 @@ fn claim_template(source: &Checked<'_>, errors: &mut Vec<FieldError>) {
         return;
     };
     let (meta, path) = (&template["metadata"], around.child("metadata"));
-    let (annotations, labels) = (meta.get("annotations"), meta.get("labels"));
-    errors.extend(metadata::annotations(
-        annotations,
-        &path.child("annotations"),
-    ));
-    errors.extend(metadata::labels(labels, &path.child("labels")));
-    for (field, shown) in NOT_OF_TEMPLATES {
-        if meta.get(field).is_some_and(|value| !value.is_null()) {
-            errors.push(FieldError::forbidden(path.child(shown), "cannot be set"));
-        }
-    }
+    errors.extend(metadata::of_template(meta, &path));
     let (spec, path) = (&template["spec"], around.child("spec"));
     let of_spec = of_type("PersistentVolumeClaimSpec", spec, &path, source.object);
     errors.extend(of_spec);

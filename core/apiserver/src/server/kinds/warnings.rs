@@ -22,6 +22,7 @@ pub(super) fn for_kind(kind: &str) -> Option<Warn> {
         "Node" => node,
         "RuntimeClass" => runtime_class,
         "StorageClass" => class_of_storage,
+        "CSIDriver" => driver_of_storage,
         "CSIStorageCapacity" => capacity_of_storage,
         "DaemonSet" => daemon_set,
         "EndpointSlice" => endpoint_slice,
@@ -59,6 +60,22 @@ fn balancer_addresses(object: &Value) -> Vec<String> {
     let all = list(&object["status"]["loadBalancer"], "ingress").iter();
     let warning = |(i, ingress)| ip::warning(text(ingress, "ip"), &path.item("ingress", i));
     all.enumerate().filter_map(warning).collect()
+}
+
+/// Tokens that a driver gets among the attributes of a volume (`csiDriverStrategy`).
+fn driver_of_storage(driver: &Value, live: Option<&Value>) -> Vec<String> {
+    let tokens = |driver: &Value| list(&driver["spec"], "tokenRequests").to_vec();
+    let given = tokens(driver);
+    let changed = live.is_none_or(|live| tokens(live) != given);
+    let said = driver["spec"].get("serviceAccountTokenInSecrets").is_some();
+    if given.is_empty() || said || !changed {
+        return Vec::new();
+    }
+    vec![
+        "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to \
+         prevent possible logging of tokens in volume attributes"
+            .to_owned(),
+    ]
 }
 
 /// Names that only the files of a server may have (`WarningsForStaticSuffix`).

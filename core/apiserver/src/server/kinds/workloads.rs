@@ -19,6 +19,7 @@ pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("pod_template", |template, errors| {
         errors.extend(pod_template::validate(template.value, template.path));
     }),
+    ("revision_data", revision_data),
     ("pods_of_daemon_set", pods_of_daemon_set),
     ("daemon_set_strategy", daemon_set_strategy),
     ("pods_of_labels", pods_of_labels),
@@ -30,6 +31,16 @@ pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("stateful_set_spec_kept", stateful_set_spec_kept),
     ("stateful_replicas", stateful_replicas),
 ];
+
+/// A revision of a controller is made with an object (`ValidateControllerRevisionCreate`).
+fn revision_data(data: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let detail = match data.value {
+        Value::Object(_) => return,
+        Value::Null => "data is mandatory",
+        _ => "data must be a valid JSON object",
+    };
+    errors.push(FieldError::required(data.path, detail));
+}
 
 const MISMATCH: &str = "`selector` does not match template `labels`";
 
