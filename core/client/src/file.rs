@@ -263,16 +263,18 @@ fn refuse_repeated(key: Option<String>) -> Result<(), ManifestError> {
 }
 
 /// Adds an object, or the items of a list. An item without version and kind gets those of its list
-/// (`k8s.io/apimachinery/pkg/apis/meta/v1/unstructured, decodeToList`).
+/// (`k8s.io/apimachinery/pkg/apis/meta/v1/unstructured, decodeToList`). A list whose items are null, as Go
+/// writes a slice that has none, is an empty one.
 pub fn flatten(mut object: Value, found: &mut Vec<Value>) {
     let list = text(&object, "kind")
         .strip_suffix("List")
         .map(str::to_owned);
-    let items = object.get_mut("items").and_then(Value::as_array_mut);
-    let (Some(kind), Some(items)) = (list, items) else {
-        return found.push(object);
+    let items = match object.get_mut("items") {
+        Some(Value::Array(items)) if list.is_some() => std::mem::take(items),
+        Some(Value::Null) if list.is_some() => Vec::new(),
+        _ => return found.push(object),
     };
-    let items = std::mem::take(items);
+    let kind = list.unwrap_or_default();
     let version = text(&object, "apiVersion");
     for mut item in items {
         let bare = text(&item, "kind").is_empty() && text(&item, "apiVersion").is_empty();
@@ -319,6 +321,10 @@ mod tests {
         assert_eq!(
             titles,
             ["ConfigMap a (v1)", "Pod b (v1)", "ConfigMap c (v1)"]
+        );
+        assert_eq!(
+            objects("apiVersion: v1\nkind: List\nitems: null\n"),
+            Ok(Vec::new())
         );
     }
 

@@ -17,7 +17,7 @@ use crate::message::ReportedError;
 use crate::observed::{ObservedVersion, ReadError, ReadProblem};
 
 pub use detection::Detection;
-pub use form::{TextForm, plain};
+pub use form::{NamedObject, TextForm, plain};
 
 /// The content of a text, by its kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,6 +105,16 @@ pub enum NotDetected {
     WatchEvent(String),
     /// A list without items.
     EmptyList,
+    /// An answer of the API server about objects, and not an object itself: a `Table`, or the metadata of an object
+    /// alone (`PartialObjectMetadata`).
+    AboutObjects {
+        /// The document, counted from 1.
+        document: usize,
+        /// Its kind.
+        kind: String,
+        /// The first object that it is about.
+        object: NamedObject,
+    },
     /// The text, or the file, has a form that holds no object.
     Form {
         /// The form.
@@ -137,6 +147,9 @@ impl fmt::Display for NotDetected {
             }
             Self::WatchEvent(of) => write!(f, "A watch event of type {of} has no object."),
             Self::EmptyList => f.write_str("The list is empty."),
+            Self::AboutObjects { document, kind, .. } => {
+                write!(f, "Document {document} is a {kind}.")
+            }
             Self::Form { form, line } => write!(f, "Line {line}: {form:?}"),
             Self::NoKnownMessage => f.write_str("The text has no error message that is known."),
         }
@@ -287,9 +300,19 @@ fn of_objects(found: Vec<Value>) -> Result<Input, NotDetected> {
     }
 }
 
-/// Refuses a document that is no object, or that is too large.
+/// Refuses a document that is no object, or that is too large. In an array, each item is checked.
 fn check(object: &Value, document: usize) -> Result<(), NotDetected> {
     limits::check(object).map_err(|refusal| NotDetected::TooMuch(refusal.message))?;
+    if let Value::Array(objects) = object {
+        return objects.iter().try_for_each(|one| check(one, document));
+    }
+    if text(object, "apiVersion").starts_with(ABOUT_OBJECTS) {
+        return Err(NotDetected::AboutObjects {
+            document,
+            kind: text(object, "kind").to_owned(),
+            object: NamedObject::first_of(object),
+        });
+    }
     if let Some(wrong) = WrongType::in_object(object) {
         let message = format!("Document {document}: {wrong} {}", wrong.refusal());
         return Err(NotDetected::Content(message));
@@ -311,6 +334,10 @@ fn check(object: &Value, document: usize) -> Result<(), NotDetected> {
     }
     Err(NotDetected::Missing { document, fields })
 }
+
+/// The group of the answers that are about objects
+/// (`k8s.io/apimachinery/pkg/apis/meta/v1/types.go Table, PartialObjectMetadata`, v0.36).
+const ABOUT_OBJECTS: &str = "meta.k8s.io/";
 
 fn kind_of(object: Value) -> Input {
     if text(&object, "kind") == "CustomResourceDefinition" {

@@ -48,6 +48,48 @@ fn what_kubectl_prints_for_people_names_the_command_that_prints_the_object() {
 }
 
 #[test]
+fn an_answer_about_objects_is_no_object_and_names_the_command_that_prints_the_object() {
+    let rest = "-o yaml --show-managed-fields";
+    let metadata =
+        r#""metadata": {"name": "web", "namespace": "shop", "uid": "u", "resourceVersion": "5"}"#;
+    let row = format!(
+        r#"{{"cells": ["web"], "object": {{"kind": "PartialObjectMetadata", {metadata}}}}}"#
+    );
+    let v1 = r#""apiVersion": "meta.k8s.io/v1", "kind""#;
+    for (text, kind, command) in [
+        (
+            format!(r#"{{{v1}: "Table", "rows": [{row}]}}"#),
+            "Table",
+            "kubectl get KIND web -n shop",
+        ),
+        (
+            format!(r#"{{{v1}: "Table", "rows": null}}"#),
+            "Table",
+            "kubectl get KIND NAME",
+        ),
+        (
+            format!(r#"{{{v1}: "PartialObjectMetadata", {metadata}}}"#),
+            "PartialObjectMetadata",
+            "kubectl get KIND web -n shop",
+        ),
+    ] {
+        let Err(NotDetected::AboutObjects {
+            document: 1,
+            kind: found,
+            object,
+        }) = detect(&text)
+        else {
+            panic!("{:?} of {text}", detect(&text));
+        };
+        assert_eq!(
+            (&*found, object.command()),
+            (kind, format!("{command} {rest}")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn a_form_that_holds_no_object_is_named_with_its_line() {
     let smart = "{\"apiVersion\": \"v1\",\n\"kind\": \u{201c}Pod\u{201d}}";
     for (text, expected, line) in [
@@ -84,6 +126,9 @@ fn a_form_that_holds_no_object_is_named_with_its_line() {
     for list in [
         "apiVersion: v1\nkind: List\nitems: []\n",
         "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": []}",
+        "apiVersion: v1\nitems: null\nkind: List\nmetadata:\n  resourceVersion: \"\"\n",
+        "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMapList\", \"items\": null}",
+        "[]",
     ] {
         assert_eq!(detect(list), Err(NotDetected::EmptyList), "{list}");
     }

@@ -6,6 +6,10 @@ const LIVE: &str = include_str!("live/deployment.yaml");
 const MANIFEST: &str =
     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {k: v}\n";
 
+/// The event with which a server ends a watch.
+const EXPIRED: &str = r#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},
+    "status":"Failure","message":"too old resource version: 5 (100)","reason":"Expired","code":410}}"#;
+
 /// The name of what a text is.
 fn kind(text: &str) -> String {
     fn name(input: &Input) -> String {
@@ -54,7 +58,17 @@ fn a_text_is_what_its_fields_say() {
              {\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"b\"}}]",
             "manifest manifest",
         ),
+        (
+            "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n\
+             - apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: b}\n",
+            "manifest manifest",
+        ),
         (include_str!("fight.json"), "8 versions"),
+        (
+            &(include_str!("fight.json").to_owned() + EXPIRED),
+            "8 versions",
+        ),
+        (EXPIRED, "1 errors"),
         (log, "audit log"),
         (log.lines().next().unwrap_or_default(), "audit log"),
         (log.get(700..).unwrap_or_default(), "audit log"),
@@ -97,6 +111,14 @@ fn what_is_missing_is_named_and_nothing_is_guessed() {
         (
             "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\nkind: Pod\n",
             "Document 2 lacks apiVersion, metadata.name.",
+        ),
+        (
+            "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Pod, metadata: {name: a}}, null]\n",
+            "Document 2 lacks apiVersion, kind, metadata.name.",
+        ),
+        (
+            &format!("{EXPIRED}{}", include_str!("fight.json")),
+            "A watch event of type ERROR has no object.",
         ),
         ("hello", "Document 1 lacks apiVersion, kind, metadata.name."),
         (

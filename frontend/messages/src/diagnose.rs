@@ -259,12 +259,20 @@ pub fn not_detected(why: &NotDetected) -> String {
             message,
         } => en::unknown_syntax(line, column, message),
         // Without any of them it is just some text.
-        NotDetected::Missing { fields, .. } if fields.len() > 2 => en::unknown_text(),
+        NotDetected::Missing {
+            document: 1,
+            fields,
+        } if fields.len() > 2 => en::unknown_text(),
         NotDetected::Missing { document, fields } => {
             en::unknown_missing(document, &fields.join(", "))
         }
         NotDetected::WatchEvent(of) => en::unknown_event(of),
         NotDetected::EmptyList => en::unknown_list(),
+        NotDetected::AboutObjects {
+            document,
+            kind,
+            object,
+        } => en::unknown_about(document, &visible(kind), &object.command()),
         NotDetected::Form { form, line } => text_form(form, line),
         NotDetected::NoKnownMessage => en::unknown_text(),
     }

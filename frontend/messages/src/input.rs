@@ -18,10 +18,14 @@ pub fn live_says(object: &Value) -> (Vec<String>, bool) {
     let version = object.resource_version();
     let managers = Managers::decode(object["metadata"].get("managedFields"));
     match managers.map(|managers| managers.iter().count()) {
-        Ok(0) => (
-            vec![en::card_live_unowned(&version), en::card_live_ask()],
-            false,
-        ),
+        Ok(0) => {
+            let says = match version {
+                "" => en::card_live_bare(),
+                version => en::card_live_unowned(&version),
+            };
+            (vec![says, en::card_live_ask()], false)
+        }
+        Ok(count) if version.is_empty() => (vec![en::card_live_unversioned(&count)], false),
         Ok(count) => (vec![en::card_live(&count, &version)], false),
         Err(problem) => (vec![en::happened_managed_fields(&problem)], true),
     }
@@ -145,7 +149,11 @@ pub fn get_command(object: &ObjectHint) -> Option<String> {
     // `pods/binding` is written, and not read.
     let resource = resource.split('/').next().unwrap_or_default();
     let name = object.name.as_ref()?;
-    let namespace = object.namespace.as_deref().unwrap_or_default();
+    let namespace = match object.namespace.as_deref() {
+        // Without the option, kubectl looks in the namespace of its context.
+        None if !object.is_cluster_scoped() => "NAMESPACE",
+        named => named.unwrap_or_default(),
+    };
     // kubectl would take such a word for an option, and a terminal would act on it.
     let odd = |word: &str| word.starts_with('-') || word.chars().any(char::is_control);
     if [resource, name, namespace].into_iter().any(odd) {

@@ -14,7 +14,7 @@ use super::{
     wrong_document, wrong_version,
 };
 use crate::message::{ErrorReader, ReportedError};
-use crate::observed::VersionReader;
+use crate::observed::{ObservedVersion, ReadError, ReadProblem, VersionReader};
 
 /// The detection of a text like [`detect`](super::detect), a slice at a time.
 #[derive(Debug)]
@@ -245,23 +245,38 @@ fn head(text: &str) -> Option<(Head, usize)> {
 fn watched(text: &str, mut reader: VersionReader, bytes: usize) -> DetectionStage {
     match reader.advance(bytes) {
         Ok(true) => DetectionStage::Watch(reader),
+        Err(error) if is_end(&error, &text[reader.progress().0..]) => {
+            let versions = reader.finish();
+            match versions.is_empty() {
+                // The Status in it is an error message.
+                true => DetectionStage::Words(wrong_version(error)),
+                false => DetectionStage::Done(of_versions(versions)),
+            }
+        }
         Err(error) => {
             let why = wrong_version(error);
             DetectionStage::Done(Err(TextForm::detect(text, &why).unwrap_or(why)))
         }
-        Ok(false) => {
-            let versions = reader.finish();
-            if versions.is_empty() {
-                return DetectionStage::Done(Err(NotDetected::WatchEvent("BOOKMARK".to_owned())));
-            }
-            let mut objects = versions.iter().enumerate();
-            let wrong = objects.find_map(|(at, version)| check(&version.object, at + 1).err());
-            DetectionStage::Done(match wrong {
-                Some(why) => Err(why),
-                None => Ok(Input::Versions(versions)),
-            })
-        }
+        Ok(false) => DetectionStage::Done(of_versions(reader.finish())),
     }
+}
+
+/// Returns whether a watch was read up to its last event, an ERROR: the server ends the watch with it
+/// (`k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go process`, v0.36).
+fn is_end(error: &ReadError, rest: &str) -> bool {
+    let mut left = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+    error.problem == ReadProblem::Event("ERROR".to_owned())
+        && left.next().is_some_and(|event| event.is_ok())
+        && left.next().is_none()
+}
+
+fn of_versions(versions: Vec<ObservedVersion>) -> Result<Input, NotDetected> {
+    if versions.is_empty() {
+        return Err(NotDetected::WatchEvent("BOOKMARK".to_owned()));
+    }
+    let mut objects = versions.iter().enumerate();
+    let wrong = objects.find_map(|(at, version)| check(&version.object, at + 1).err());
+    wrong.map_or(Ok(Input::Versions(versions)), Err)
 }
 
 fn read_document(mut reader: ObjectReader) -> DetectionStage {
@@ -269,9 +284,21 @@ fn read_document(mut reader: ObjectReader) -> DetectionStage {
     let more = reader.advance().map_err(wrong_document);
     match more.and_then(|more| checked(reader.objects(), known).map(|()| more)) {
         Ok(true) => DetectionStage::Documents(reader),
-        Ok(false) => concluded(reader.finish()),
+        Ok(false) => concluded(spread(reader.finish())),
         Err(why) => DetectionStage::Words(why),
     }
+}
+
+/// The objects, and those in arrays: `yq .items` makes one of a list.
+fn spread(found: Vec<Value>) -> Vec<Value> {
+    let mut objects = Vec::with_capacity(found.len());
+    for one in found {
+        match one {
+            Value::Array(items) => items.into_iter().for_each(|it| flatten(it, &mut objects)),
+            one => objects.push(one),
+        }
+    }
+    objects
 }
 
 /// Checks the objects from this position on.

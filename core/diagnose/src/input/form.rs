@@ -1,6 +1,9 @@
 //! Texts that hold no object, known by their form; and the decorations of terminals and web pages
 //! around a text.
 
+use optimist_apiserver::object::Metadata;
+use serde_json::Value;
+
 use super::NotDetected;
 
 /// A form of a text, or of a file, that holds no object that can be read.
@@ -38,6 +41,17 @@ pub struct NamedObject {
 }
 
 impl NamedObject {
+    /// The object that a `PartialObjectMetadata` is about, or the first row of a `Table`. Such a row names no kind.
+    pub(super) fn first_of(document: &Value) -> Self {
+        let row = document.pointer("/rows/0/object");
+        let object = row.unwrap_or(document);
+        Self {
+            kind: String::new(),
+            namespace: word(object.namespace()),
+            name: word(object.name()),
+        }
+    }
+
     /// The command that prints the whole object, with `KIND` and `NAME` where they are not named.
     pub fn command(&self) -> String {
         let or = |text: &str, other: &str| if text.is_empty() { other } else { text }.to_owned();

@@ -52,7 +52,9 @@ crate::catalogue::messages! {
 
     // Cards.
     card_live(count, version) "live object, {count} {count|manager|managers}, version {version}";
+    card_live_unversioned(count) "live object, {count} {count|manager|managers}, without resourceVersion";
     card_live_unowned(version) "live object without managedFields, version {version}";
+    card_live_bare() "live object without managedFields and resourceVersion";
     card_live_ask() "It was printed without its managedFields, so its owners are unknown. Print it again with --show-managed-fields.";
     card_manifest() "taken for a manifest: it has no uid and no managedFields";
     card_definition() "definition of a custom resource";
@@ -73,6 +75,7 @@ crate::catalogue::messages! {
     unknown_syntax(line, column, problem) "It looks like an object, but line {line}, column {column} cannot be read: {problem}";
     unknown_syntax_line(line, problem) "It looks like an object, but line {line} cannot be read: {problem}";
     unknown_missing(document, fields) "Document {document} is not an object of the API. It lacks {fields}.";
+    unknown_about(document, kind, command) "Document {document} is a {kind}: an answer of the API server about objects, and not an object itself. Print the whole object: {command}";
     unknown_event(of) "A watch event of type {of} does not carry the watched object.";
     unknown_list() "The list is empty: it has no objects. Choose another namespace or another selector, and print it again.";
     unknown_table(line, command) "Line {line} begins a table of kubectl get. A table has no fields and no owners. Print the whole object: {command}";

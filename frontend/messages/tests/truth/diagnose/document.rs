@@ -245,6 +245,15 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         let live = it.live.as_ref()?;
         Some(entries(live).is_empty() && live.resource_version() == said.text("version"))
     }),
+    ("card_live_unversioned", |said, it| {
+        let live = it.live.as_ref()?;
+        let count = entries(live).len() as u64 == said.number("count")?;
+        Some(count && live.resource_version().is_empty())
+    }),
+    ("card_live_bare", |_, it| {
+        let live = it.live.as_ref()?;
+        Some(entries(live).is_empty() && live.resource_version().is_empty())
+    }),
     ("card_live_ask", |_, it| {
         Some(entries(it.live.as_ref()?).is_empty())
     }),
@@ -301,6 +310,12 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("unknown_missing", |said, it| {
         let fields = said.text("fields");
         Some(is_form(it, said, "missing") && fields == "apiVersion")
+    }),
+    ("unknown_about", |said, it| {
+        let command = said.text("command");
+        let name = command.split(' ').nth(3)?;
+        let says = |part: &str| it.texts[0].contains(&format!("\"{part}\""));
+        Some(is_form(it, said, "about objects") && says(&said.text("kind")) && says(name))
     }),
     ("unknown_event", |said, it| {
         Some(is_form(it, said, "event") && it.texts[0].contains(&said.text("of")))

@@ -322,6 +322,13 @@ fn config_map(name: &str, version: u64, data: Value, entries: Value) -> Value {
         "managedFields": entries}, "data": data})
 }
 
+/// An object as a tool prints it that takes its version out.
+fn unversioned(mut object: Value) -> Value {
+    let metadata = object["metadata"].as_object_mut();
+    metadata.and_then(|it| it.remove("resourceVersion"));
+    object
+}
+
 fn owned(manager: &str, fields: Value) -> Value {
     json!([{"manager": manager, "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
         "time": "2026-01-01T00:01:00Z", "fieldsV1": {"f:data": fields}}])
@@ -420,6 +427,8 @@ fn live_cases() -> Vec<Pasted> {
         live(elsewhere),
         // Of two values, one has an owner.
         live(map(5, json!({"a": "1", "b": "2"}))),
+        live(unversioned(map(5, json!({"a": "1"})))),
+        live(unversioned(config_map("a", 5, json!({}), json!([])))),
         Pasted {
             texts: vec![bare.to_string()],
             manifest: Some(bare),
@@ -533,6 +542,13 @@ fn forms() -> Vec<Pasted> {
             "list",
             0,
             "{\"apiVersion\": \"v1\", \"kind\": \"List\", \"items\": []}",
+        ),
+        ("list", 0, "apiVersion: v1\nkind: List\nitems: null\n"),
+        (
+            "about objects",
+            0,
+            "{\"apiVersion\": \"meta.k8s.io/v1\", \"kind\": \"Table\", \"rows\": [{\"cells\": [\"web\"], \
+             \"object\": {\"kind\": \"PartialObjectMetadata\", \"metadata\": {\"name\": \"web\"}}}]}",
         ),
         ("syntax", 2, "apiVersion: v1\nkind: : [\n"),
         (
