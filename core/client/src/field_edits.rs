@@ -200,10 +200,47 @@ pub(super) fn remove(path: &Path, parents: usize, object: &mut Value) {
 }
 
 /// Repeats the edits of one object on another object. `None` if the edits cannot be expressed as
-/// fields, such as an item without the key of its list.
+/// fields, such as an item without the key of its list. In a list that is as it was read, an item comes to
+/// the place at which it was put in.
 pub fn redone(read: &Value, edited: &Value, onto: &Value, root: &Struct) -> Option<Value> {
     let intent = Intent::of_edits(Edit::all_between(read, edited, root, &[]).iter(), edited);
-    same_but_for_order(&intent.done_on(read), edited).then(|| intent.done_on(onto))
+    let on_read = intent.done_on(read);
+    let in_order = on_read == *edited;
+    (in_order || same_but_for_order(&on_read, edited)).then(|| {
+        let mut redone = intent.done_on(onto);
+        if !in_order {
+            order_as_edited(&mut redone, read, edited, onto);
+        }
+        redone
+    })
+}
+
+/// Gives the lists that are the same in `onto` as in `read` the order of the edited object.
+fn order_as_edited(redone: &mut Value, read: &Value, edited: &Value, onto: &Value) {
+    match (redone, read, edited, onto) {
+        (Value::Object(redone), read, edited, onto) => {
+            for (name, member) in redone {
+                let others = [read, edited, onto].map(|other| other.get(name));
+                if let [Some(read), Some(edited), Some(onto)] = others {
+                    order_as_edited(member, read, edited, onto);
+                }
+            }
+        }
+        (redone @ Value::Array(_), read, edited, onto)
+            if read == onto && same_but_for_order(redone, edited) =>
+        {
+            redone.clone_from(edited);
+        }
+        (Value::Array(redone), Value::Array(read), Value::Array(edited), Value::Array(onto))
+            if [read.len(), edited.len(), onto.len()] == [redone.len(); 3] =>
+        {
+            let others = read.iter().zip(edited).zip(onto);
+            for (item, ((read, edited), onto)) in redone.iter_mut().zip(others) {
+                order_as_edited(item, read, edited, onto);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Returns whether two values are equal except for the order of their lists.

@@ -353,6 +353,27 @@ mod tests {
     }
 
     #[test]
+    fn an_item_stays_where_it_was_put_in_if_nobody_changed_its_list() {
+        let pod = |image: &str, arguments: &[&str]| {
+            let container = json!({"name": "web", "image": image, "args": arguments});
+            json!({"spec": {"template": {"spec": {"containers": [container]}}}})
+        };
+        let copy = redone(
+            pod("a", &["-v", "-w"]),
+            pod("a", &["-v", "-x", "-w"]),
+            pod("b", &["-v", "-w"]),
+        );
+        assert_eq!(**copy.edited().unwrap(), pod("b", &["-v", "-x", "-w"]));
+        let copy = redone(
+            pod("a", &["-v", "-w"]),
+            pod("a", &["-x", "-v", "-w"]),
+            pod("b", &["-v", "-w", "-y"]),
+        );
+        let later = pod("b", &["-v", "-w", "-y", "-x"]);
+        assert_eq!(**copy.edited().unwrap(), later, "others changed the list");
+    }
+
+    #[test]
     fn an_item_without_its_key_is_not_forgotten() {
         let object =
             |containers: Value| json!({"spec": {"template": {"spec": {"containers": containers}}}});
