@@ -67,7 +67,9 @@ impl Step {
     fn left_out(&self) -> Option<EditResult> {
         let reason = match self.write() {
             Some(write) if write.subresource == Some(Subresource::Scale) => LeftOutReason::Scale,
-            Some(write) if write.strategy == Strategy::Apply => LeftOutReason::Apply,
+            Some(write) if write.strategy == Strategy::Apply && self.leaves_removals_out() => {
+                LeftOutReason::Apply
+            }
             _ if self.left_out.iter().all(|edit| self.is_unknown(&edit.path)) => {
                 LeftOutReason::Unknown
             }
@@ -78,6 +80,11 @@ impl Step {
             status_line: self.status_line(),
             reason,
         })
+    }
+
+    /// Returns whether every edit that the server left out removes something.
+    fn leaves_removals_out(&self) -> bool {
+        self.left_out.iter().all(|edit| edit.value.is_none())
     }
 
     /// Returns whether the answer warns of a field of this path that the server does not know:
