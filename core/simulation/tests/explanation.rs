@@ -90,7 +90,7 @@ fn a_conflict_says_which_versions_differ_and_who_read_them() {
         check: VersionCheck::Matched,
     };
     assert_eq!(explained(&tree), (stored, Some(Suggestion::SendStale(B))));
-    assert_eq!(tree.explain(B).stale, Some((B, "100".to_owned())));
+    assert_eq!(tree.explain(B).stale, [(B, "100".to_owned())]);
     act(&mut tree, B, send(Write::default()));
     let conflict = Kind::Conflict {
         actor: B,
@@ -347,6 +347,36 @@ fn what_the_server_left_out_is_explained_by_how_it_was_sent() {
         panic!("{:?}", tree.explain(B));
     };
     assert_eq!(*reason, LeftOutReason::Unknown);
+    // An apply leaves a removal away; a field of the status, it cannot write.
+    let left_out = |change: fn(&mut Value)| {
+        let mut tree = session(NGINX);
+        act(&mut tree, A, Action::Get);
+        let copy = tree.world_mut().copy_mut(A);
+        let mut object = (**copy.edited().unwrap()).clone();
+        change(&mut object);
+        copy.edit(object);
+        act(&mut tree, A, send(by(Strategy::Apply)));
+        match &tree.explain(B).results[..] {
+            [EditResult::LeftOut { reason, .. }] => *reason,
+            other => panic!("{other:?}"),
+        }
+    };
+    let removes = |object: &mut Value| {
+        let spec = object["spec"].as_object_mut().unwrap();
+        spec.remove("progressDeadlineSeconds");
+    };
+    assert_eq!(left_out(removes), LeftOutReason::Apply);
+    let reports = |object: &mut Value| object["status"] = json!({"observedGeneration": 5});
+    assert_eq!(left_out(reports), LeftOutReason::Defaults);
+}
+
+#[test]
+fn every_other_actor_with_a_stale_copy_is_named() {
+    let mut tree = both_edit();
+    act(&mut tree, ActorId::C, Action::Get);
+    act(&mut tree, A, send(Write::default()));
+    let stale = [B, ActorId::C].map(|actor| (actor, "100".to_owned()));
+    assert_eq!(tree.explain(B).stale, stale);
 }
 
 #[test]

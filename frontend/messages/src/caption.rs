@@ -7,6 +7,7 @@ use optimist_simulation::{
     ActorId, Explanation, ExplanationKind as Kind, HistoryTree, Suggestion, VersionCheck, World,
 };
 
+use crate::diagnose::names;
 use crate::edits::{edit, edit_result, value};
 use crate::steps::request;
 use crate::{controller_card, en, watch};
@@ -34,7 +35,6 @@ impl Caption {
 
 /// The caption of an explanation; the world has the names of the actors.
 pub fn caption(explanation: &Explanation, world: &World) -> Caption {
-    let name = |actor| &*world.actor(actor).name;
     let mut caption = match &explanation.kind {
         kind @ (Kind::Start { .. } | Kind::BothRead { .. } | Kind::Read { .. }) => {
             reading(kind, world)
@@ -59,9 +59,7 @@ pub fn caption(explanation: &Explanation, world: &World) -> Caption {
         caption.text.truncate(1);
         caption.text.extend(told.text);
     }
-    if let Some((actor, version)) = &explanation.stale {
-        caption.text.push(en::still_holds(&name(*actor), &version));
-    }
+    caption.text.extend(stale_copies(&explanation.stale, world));
     if !explanation.kept.is_empty() {
         caption.title = crate::endings::kept_title(&explanation.kept);
     }
@@ -70,6 +68,22 @@ pub fn caption(explanation: &Explanation, world: &World) -> Caption {
         .as_ref()
         .map(|next| suggestion(next, world));
     caption
+}
+
+/// Names the actors with a stale copy, in a sentence for each version.
+fn stale_copies(stale: &[(ActorId, String)], world: &World) -> Vec<String> {
+    let mut by_version: Vec<(&str, Vec<String>)> = Vec::new();
+    for (actor, version) in stale {
+        let name = world.actor(*actor).name.to_string();
+        match by_version.iter_mut().find(|(known, _)| known == version) {
+            Some((_, names)) => names.push(name),
+            None => by_version.push((version, vec![name])),
+        }
+    }
+    let sentences = by_version.into_iter();
+    let sentences =
+        sentences.map(|(version, all)| en::still_hold(&names(&all), &all.len(), &version));
+    sentences.collect()
 }
 
 fn reading(kind: &Kind, world: &World) -> Caption {

@@ -34,8 +34,8 @@ pub struct Explanation {
     pub kind: ExplanationKind,
     /// The effects of the step on the edits of actors.
     pub results: Vec<EditResult>,
-    /// The actor whose copy this write made stale, with the version of that copy.
-    pub stale: Option<(ActorId, String)>,
+    /// The other actors whose copies are stale after this write, with the versions of the copies.
+    pub stale: Vec<(ActorId, String)>,
     /// The edits in the object, if the write kept the edits of at least two actors.
     pub kept: Vec<Arc<Edit>>,
     /// The next step that would help, or that is worth trying.
@@ -362,7 +362,7 @@ impl Explanation {
         Self {
             kind,
             results: Vec::new(),
-            stale: None,
+            stale: Vec::new(),
             kept: Vec::new(),
             next: next.into(),
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Explanation, ExplanationKind, StepScene, Suggestion, VersionCheck};
 use crate::RequestKind;
 use crate::verdict::Edit;
-use crate::{Action, EndingOutcome, Step, World};
+use crate::{Action, ActorId, EndingOutcome, Step, World};
 use optimist_apiserver::apply::Managers;
 use optimist_apiserver::server::Fact;
 
@@ -47,10 +47,15 @@ pub(super) fn written(scene: StepScene<'_>) -> Explanation {
     } else {
         Some(Suggestion::OtherOrder)
     };
-    let version = scene.read_version(them).unwrap_or_default().to_owned();
+    let others = ActorId::ALL.into_iter().filter(|actor| *actor != me);
+    let stale = others.filter(|actor| scene.world().stale_by(*actor) > 0);
+    let stale = stale.map(|actor| {
+        let version = scene.read_version(actor).unwrap_or_default();
+        (actor, version.to_owned())
+    });
     Explanation {
         results: step.edit_results(),
-        stale: stale.then_some((them, version)),
+        stale: stale.collect(),
         kept: kept_edits(scene),
         ..Explanation::new(written_kind(scene), next)
     }

@@ -40,7 +40,7 @@ crate::catalogue::messages! {
     stored_matched(name, before, after) "{name} sent the stored version, {before}. The server accepted the write and made {after}.";
     stored_not_sent(request, before, after) "The {request} carried no resourceVersion, so the server did not compare versions: {before} became {after}.";
     stored_unknown(before, after) "The server replaced version {before} with {after}.";
-    still_holds(name, version) "{name} still holds {version}.";
+    still_hold(names, count, version) "{names} still {count|holds|hold} {version}.";
 
     // The caption of refusals.
     conflict_both_title(version) "Both read {version}. Only one may write it.";

@@ -180,9 +180,16 @@ pub const WRITES: &[(&str, Condition)] = &[
         let (before, after) = (said.number("before")?, said.number("after")?);
         Some((at.version_before(), at.version()) == (before, after))
     }),
-    ("still_holds", |said, at| {
-        let holds = at.copy_version(at.named(&said.text("name"))?)?;
-        Some(holds == said.text("version") && holds != at.version().to_string())
+    ("still_hold", |said, at| {
+        let version = said.text("version");
+        let holds = |actor: &ActorId| {
+            let held = at.copy_version(*actor);
+            Some(*actor) != at.actor() && held.is_some_and(|held| held == version)
+        };
+        let all: Vec<ActorId> = ActorId::ALL.into_iter().filter(holds).collect();
+        let name = |actor: &ActorId| said.text("names").contains(&*at.world().actor(*actor).name);
+        let are_all = all.len() as u64 == said.number("count")? && all.iter().all(name);
+        Some(are_all && version != at.version().to_string())
     }),
 ];
 
@@ -401,13 +408,28 @@ pub const EDITS: &[(&str, Condition)] = &[
     ("left_out_scale", |_, at| {
         Some(at.exchange()?.target.split('?').next()?.ends_with("/scale"))
     }),
-    ("left_out_apply", |_, at| Some(is_apply(at.exchange()?))),
+    // What an apply leaves away stays where another manager owns it, too.
+    ("left_out_apply", |_, at| {
+        let only_removals = at
+            .last()?
+            .step
+            .left_out
+            .iter()
+            .all(|edit| edit.value.is_none());
+        Some(is_apply(at.exchange()?) && only_removals)
+    }),
     ("left_out_unknown", |_, at| {
         let warnings = &at.exchange()?.warnings;
         Some(at.accepted() && warnings.iter().any(|it| it.starts_with("unknown field ")))
     }),
     ("left_out_defaults", |_, at| {
-        Some(at.accepted() && !is_apply(at.exchange()?))
+        let values = at
+            .last()?
+            .step
+            .left_out
+            .iter()
+            .any(|edit| edit.value.is_some());
+        Some(at.accepted() && (values || !is_apply(at.exchange()?)))
     }),
     ("kept_edits_title", |said, at| {
         let lost = at.judge().gone().iter().any(|gone| !gone.shown);
