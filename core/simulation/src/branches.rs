@@ -1,6 +1,6 @@
 //! The histories of a tree: naming, comparing and deleting them.
 
-use super::{HistoryTree, NodeId, Outcome, Step};
+use super::{Exchange, HistoryTree, NodeId, Outcome, Step};
 use optimist_apiserver::storage::Revision;
 use optimist_client::{ValueChange, changes};
 
@@ -62,7 +62,7 @@ impl HistoryTree {
     }
 
     /// Returns the outcome of the branch that begins with a node: the outcome of its first request that
-    /// was not a read. A lost update in it counts more, and so does a later write of the same actor that
+    /// was not a read, and no dry run if another one follows. A lost update in it counts more, and so does a later write of the same actor that
     /// was stored after a refusal.
     pub fn outcome_of(&self, node: NodeId) -> BranchOutcome {
         let path = self.path(self.end_of(node));
@@ -73,7 +73,10 @@ impl HistoryTree {
             return BranchOutcome::Lost;
         }
         let is_telling = |step: &&&Step| !matches!(step.outcome(), Outcome::Read | Outcome::Done);
-        let Some(first) = steps.iter().find(is_telling) else {
+        let is_dry_run = |step: &Step| step.exchange.as_ref().is_some_and(Exchange::is_dry_run);
+        let mut telling = steps.iter().filter(is_telling);
+        let first_stored = telling.clone().find(|step| !is_dry_run(step));
+        let Some(first) = first_stored.or_else(|| telling.next()) else {
             let read = steps.iter().any(|step| step.outcome() == Outcome::Read);
             return if read {
                 BranchOutcome::Read

@@ -177,7 +177,12 @@ impl Exchange {
                 fact,
                 Fact::Created(_) | Fact::Stored { .. } | Fact::Terminating(_) | Fact::Deleted(_)
             )
-        }) && !self.facts.contains(&Fact::DryRun)
+        }) && !self.is_dry_run()
+    }
+
+    /// Returns whether the server accepted a dry run.
+    pub fn is_dry_run(&self) -> bool {
+        self.facts.contains(&Fact::DryRun)
     }
 
     /// The resourceVersion that the request carried as a precondition.

@@ -132,6 +132,7 @@ pub fn answer_brief(step: &Step) -> String {
         }
         Outcome::Refused | Outcome::Written if pill(step).is_some() => exchange.code.to_string(),
         Outcome::Refused => step.status_line(),
+        Outcome::Unchanged if exchange.is_dry_run() => en::answer_dry_run(&exchange.code),
         Outcome::Unchanged if !elsewhere(step) => en::answer_unchanged_brief(&exchange.code),
         _ if step.is_stream() => en::answer_stream(&exchange.code),
         _ => match exchange.answered_version() {
@@ -338,6 +339,7 @@ pub fn answer(step: &Step) -> String {
     }
     match step.outcome() {
         Outcome::Refused => line,
+        Outcome::Unchanged if exchange.is_dry_run() => en::answer_dry_run(&line),
         Outcome::Unchanged if !elsewhere(step) => en::answer_unchanged(&line),
         _ if step.is_stream() => en::answer_stream(&line),
         _ => match exchange.answered_version() {

@@ -32,6 +32,7 @@ crate::catalogue::messages! {
     pill_refused() "not stored";
     ask_restart() "server restarted";
     ask_wait(seconds) "{seconds} s pass";
+    answer_dry_run(status) "{status} · dry run";
     answer_unchanged(status) "{status} · unchanged";
     answer_version(status, version) "{status} · rv {version}";
     answer_not_received() "not received";

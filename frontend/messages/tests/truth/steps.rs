@@ -119,6 +119,12 @@ pub const ANSWERS: &[(&str, Condition)] = &[
     }),
     ("ask_wait", waits),
     ("operation_wait", waits),
+    ("answer_dry_run", |said, at| {
+        let sent = at.exchange()?;
+        let asked = sent.target.contains("dryRun=All") || sent.sent.get("dryRun").is_some();
+        let status = said.text("status").starts_with(&sent.code.to_string());
+        Some(status && asked && at.accepted() && at.wrote_nothing())
+    }),
     ("answer_unchanged", |said, at| {
         Some(is_status(said, at)? && at.accepted() && at.same_object())
     }),
@@ -316,12 +322,11 @@ pub const BRANCHES: &[(&str, Condition)] = &[
     }),
     ("branch_refused", |said, at| {
         let steps = at.branch();
-        let first = steps.iter().find(|step| is_telling(step))?;
-        Some(code(first)? == said.number("code")?)
+        Some(code(steps[telling(&steps)?])? == said.number("code")?)
     }),
     ("branch_refused_stored", |said, at| {
         let steps = at.branch();
-        let first = steps.iter().position(|step| is_telling(step))?;
+        let first = telling(&steps)?;
         let actor = actor_of(&steps[first].operation);
         let later = &steps[first + 1..];
         let stored = later
@@ -330,11 +335,12 @@ pub const BRANCHES: &[(&str, Condition)] = &[
         Some(code(steps[first])? == said.number("code")? && stored)
     }),
     ("branch_stored", |_, at| {
-        Some(wrote(at.branch().iter().find(|step| is_telling(step))?))
+        let steps = at.branch();
+        Some(wrote(steps[telling(&steps)?]))
     }),
     ("branch_unchanged", |_, at| {
         let steps = at.branch();
-        let first = steps.iter().find(|step| is_telling(step))?;
+        let first = steps[telling(&steps)?];
         Some(code(first)? < 300 && first.before == first.after)
     }),
     ("branch_read", |_, at| {
@@ -368,6 +374,20 @@ fn is_telling(step: &Step) -> bool {
     };
     code(step).is_some_and(|code| code >= 400)
         || (sent.method != "GET" && actor_of(&step.operation).is_some())
+}
+
+/// The place of the step that tells a branch apart: of a dry run that was accepted only if no other one follows.
+fn telling(steps: &[&Step]) -> Option<usize> {
+    let was_tried = |step: &Step| {
+        let sent = step.exchange.as_ref();
+        sent.is_some_and(|sent| {
+            let asked = sent.target.contains("dryRun=All") || sent.sent.get("dryRun").is_some();
+            asked && sent.code < 400
+        })
+    };
+    let mut all = (0..steps.len()).filter(|at| is_telling(steps[*at]));
+    let stored = all.clone().find(|at| !was_tried(steps[*at]));
+    stored.or_else(|| all.next())
 }
 
 /// The conditions of sentences about the outcome of an edit that was sent in another way: the
