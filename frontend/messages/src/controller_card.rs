@@ -191,6 +191,12 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
     let Some(event) = event.as_deref() else {
         return Some(none(()));
     };
+    let name = world.actor(*actor).name.to_string();
+    let is_one_of_several = world.controllers().count() > 1;
+    let who = match is_one_of_several {
+        true => name.clone(),
+        false => en::the_controller(),
+    };
     let mut caption = match event {
         ControllerEvent::Connected { cache, report } => {
             let standing = world.cache_standings(*actor).into_iter().nth(*cache);
@@ -202,14 +208,15 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
             Caption::new(en::did_drop_watch(), [text])
         }
         ControllerEvent::Resynced { .. } => Caption::new(en::did_resync(), []),
-        ControllerEvent::Restarted => Caption::new(en::did_restart(), [en::did_restart_text()]),
+        ControllerEvent::Restarted => Caption::new(en::did_restart(&who), [en::did_restart_text()]),
         ControllerEvent::Woken { .. } => Caption::new(en::did_wake(), []),
-        ControllerEvent::Worker(report) => worked(report, (*actor, world), *operation),
+        ControllerEvent::Worker(report) => worked(report, (*actor, world), *operation, &who),
     };
     // The worst first: a narrow page has room for one sentence.
     caption.text.splice(0..0, crate::orders::all_broken(world));
-    if world.controllers().count() > 1 {
-        caption.title = en::of_controller(&world.actor(*actor).name, &caption.title);
+    // A title about the controller names it; one about its queue or its cache does not.
+    if is_one_of_several && !caption.title.contains(&name) {
+        caption.title = en::of_controller(&name, &caption.title);
     }
     Some(caption)
 }
@@ -278,10 +285,18 @@ fn became_of(handled: &Handled) -> String {
     }
 }
 
-fn worked(report: &WorkerReport, of: (ActorId, &World), operation: ControllerOperation) -> Caption {
-    let sent = |call: &Call, error: Option<&ApiError>| match operation {
-        ControllerOperation::StepLosing(lost) => Caption::new(sends(call), [loses(lost)]),
-        _ => sent(call, error, of),
+fn worked(
+    report: &WorkerReport,
+    of: (ActorId, &World),
+    operation: ControllerOperation,
+    who: &str,
+) -> Caption {
+    let sent = |call: &Call, error: Option<&ApiError>| {
+        let text = match operation {
+            ControllerOperation::StepLosing(lost) => loses(lost),
+            _ => answered(call, error, of),
+        };
+        Caption::new(sends(call, who), [text])
     };
     match report {
         WorkerReport::Taken { key } => Caption::new(en::did_take(key), [en::did_take_text()]),
@@ -300,7 +315,7 @@ fn worked(report: &WorkerReport, of: (ActorId, &World), operation: ControllerOpe
             }
             (None, _) => {
                 let text = read(statements.first().copied(), of);
-                Caption::new(en::did_read(), [text])
+                Caption::new(en::did_read(&who), [text])
             }
         },
         WorkerReport::Finished {
@@ -333,7 +348,7 @@ fn loses(lost: Lost) -> String {
 }
 
 /// Names a request of the controller.
-fn sends(call: &Call) -> String {
+fn sends(call: &Call, who: &str) -> String {
     use optimist_apiserver::object::{Metadata, text};
     let named = |object: &serde_json::Value| {
         let name = match object.name() {
@@ -343,29 +358,28 @@ fn sends(call: &Call) -> String {
         format!("{} {name}", text(object, "kind"))
     };
     match call {
-        Call::Get { name, .. } => en::did_send_get(name),
-        Call::List { .. } => en::did_send_list(),
-        Call::Create { object, .. } => en::did_send(&"Create", &named(object)),
-        Call::Update { object, .. } => en::did_send(&"Update", &named(object)),
-        Call::Patch { base, .. } => en::did_send(&"Patch", &named(base)),
-        Call::Apply { object, .. } => en::did_send(&"Apply", &named(object)),
-        Call::Delete { object, .. } => en::did_send(&"Delete", &named(object)),
+        Call::Get { name, .. } => en::did_send_get(&who, name),
+        Call::List { .. } => en::did_send_list(&who),
+        Call::Create { object, .. } => en::did_send(&who, &"Create", &named(object)),
+        Call::Update { object, .. } => en::did_send(&who, &"Update", &named(object)),
+        Call::Patch { base, .. } => en::did_send(&who, &"Patch", &named(base)),
+        Call::Apply { object, .. } => en::did_send(&who, &"Apply", &named(object)),
+        Call::Delete { object, .. } => en::did_send(&who, &"Delete", &named(object)),
     }
 }
 
-/// Says what a request of the controller was, and its answer.
-fn sent(call: &Call, error: Option<&ApiError>, (actor, world): (ActorId, &World)) -> Caption {
+/// Says the answer to a request of the controller.
+fn answered(call: &Call, error: Option<&ApiError>, (actor, world): (ActorId, &World)) -> String {
     use optimist_apiserver::object::text;
     let standings = world.cache_standings(actor);
     let written = call.written().map(|object| text(object, "kind"));
     let mut caches = standings.iter();
     let cache = caches.find(|cache| Some(&*cache.kind) == written && cache.behind > 0);
-    let text = match (error, cache) {
+    match (error, cache) {
         (Some(error), _) => en::did_send_refused(&error.code, &error.reason, &error.message),
         (None, Some(cache)) => en::did_send_lag(&cache.version, &cache.behind),
         (None, None) => en::did_send_done(),
-    };
-    Caption::new(sends(call), [text])
+    }
 }
 
 /// Says the state of the cache from which a statement of the controller read.
