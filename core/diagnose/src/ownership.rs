@@ -225,10 +225,13 @@ impl ObjectOwnership {
     }
 }
 
-/// `helm (Apply)`, `kube-controller-manager (Update, /scale)`.
+/// `helm (Apply)`, `kube-controller-manager (Update, /scale)`; `(no name) (Update)` of a manager without a name.
 pub fn label(manager: &Manager) -> String {
     let operation = manager.operation.name();
-    let name = visible(&manager.name);
+    let name = match manager.name.as_str() {
+        "" => "(no name)".into(),
+        name => visible(name),
+    };
     match manager.subresource.as_str() {
         "" => format!("{name} ({operation})"),
         subresource => format!("{name} ({operation}, /{})", visible(subresource)),

@@ -5,6 +5,7 @@ use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Owners};
 use optimist_client::{Strategy, Write, dotted};
 use optimist_simulation::{ActorId, Exchange, HistoryTree, Outcome, Step, World};
 
+use crate::diagnose::{manager_name, owner_beside};
 use crate::{en, orders};
 
 /// The version of an editor's copy: in words where there is room, and where there is little.
@@ -94,12 +95,18 @@ pub fn no_owners(world: &World) -> Vec<String> {
 /// A manager of the object: `editor-a, by apply`, `kubectl, by writing status`.
 pub fn manager(manager: &Manager) -> String {
     let how = match manager.operation {
-        ManagedFieldsOperation::Apply => en::owner_apply(&manager.name),
-        ManagedFieldsOperation::Update => en::owner_update(&manager.name),
+        ManagedFieldsOperation::Apply => en::owner_apply(&manager_name(&manager.name)),
+        ManagedFieldsOperation::Update => en::owner_update(&manager_name(&manager.name)),
     };
     format!("{how} {}", manager.subresource)
         .trim_end()
         .to_owned()
+}
+
+/// The managers of a field, each differently: `kubectl`, `editor-a (Apply), editor-a (Update)`.
+pub fn managers(managers: &[&Manager]) -> String {
+    let names = managers.iter().map(|it| owner_beside(it, managers));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Says the effect that an apply of an editor with force would have now: `now would take replicas
@@ -118,7 +125,7 @@ pub fn foresight(world: &World, editor: ActorId) -> Option<String> {
     let preview = world.preview_write(editor, forced)?;
     let taken = preview.taken.iter().map(|(manager, path)| {
         let path = path.to_string();
-        en::foresight_takes(&path.trim_start_matches('.'), &manager.name)
+        en::foresight_takes(&path.trim_start_matches('.'), &manager_name(&manager.name))
     });
     let changes = preview.step.effect.iter();
     let gone = changes.filter(|change| change.after.is_none());

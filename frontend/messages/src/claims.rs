@@ -6,7 +6,7 @@ use optimist_diagnose::completions::{
 };
 use optimist_diagnose::ways::Row;
 
-use crate::diagnose::names;
+use crate::diagnose::{manager_name, names};
 use crate::edits::field;
 use crate::ways::{client_long, effect, listed};
 use crate::{client, en};
@@ -76,7 +76,7 @@ fn condition(answer: &CompletionAnswer) -> String {
         CompletionAnswer::OtherValues => en::if_other_values(),
         CompletionAnswer::MoreFields => en::if_more_fields(),
         CompletionAnswer::AppliedBefore => en::if_applied_before(),
-        CompletionAnswer::ClientSideApply(manager) => en::if_client_side(manager),
+        CompletionAnswer::ClientSideApply(manager) => en::if_client_side(&manager_name(manager)),
         CompletionAnswer::Untracked => en::if_untracked(),
         CompletionAnswer::SmallManifest => en::if_small_manifest(),
         CompletionAnswer::ServerSideRelease => en::if_server_side_release(),
@@ -120,8 +120,8 @@ pub fn contradiction(of: &Contradiction) -> String {
 pub fn same_name(of: &SameName) -> String {
     let client = client(of.client);
     if of.by_update {
-        en::ways_same_name_update(&of.manager, &client)
+        en::ways_same_name_update(&manager_name(&of.manager), &client)
     } else {
-        en::ways_same_name_apply(&of.manager, &client)
+        en::ways_same_name_apply(&manager_name(&of.manager), &client)
     }
 }

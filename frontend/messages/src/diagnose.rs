@@ -180,9 +180,19 @@ pub fn conflict_owner(conflict: &ManagerConflict) -> String {
     with_subresource(&conflict.manager, subresource)
 }
 
+/// The name of a manager. A client that sends neither `fieldManager` nor `User-Agent` has none
+/// (`k8s.io/apiserver/pkg/endpoints/handlers/create.go managerOrUserAgent`, v0.36).
+pub(crate) fn manager_name(name: &str) -> String {
+    match name {
+        "" => en::manager_unnamed(),
+        name => name.to_owned(),
+    }
+}
+
 fn with_subresource(name: &str, subresource: &str) -> String {
+    let name = manager_name(name);
     if subresource.is_empty() {
-        name.to_owned()
+        name
     } else {
         format!("{name} · /{subresource}")
     }

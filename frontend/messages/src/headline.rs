@@ -12,7 +12,7 @@ use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Remedy, Row, Way};
 use serde_json::Value;
 
 use crate::claims::open_answer;
-use crate::diagnose::names;
+use crate::diagnose::{manager_name, names};
 use crate::edits::field;
 use crate::en;
 use crate::ways::{client_long, listed};
@@ -84,7 +84,7 @@ fn owners(row: &Row, refused: &[&FieldOutcome]) -> Vec<String> {
             .iter()
             .filter(|it| conflicting(it).any(|other| other == *manager));
         let own: Vec<String> = own.map(|it| field(&it.field)).collect();
-        let owns = owned(&visible(&manager.name), own, refused.len());
+        let owns = owned(&visible(&manager_name(&manager.name)), own, refused.len());
         let owns = match manager.subresource.as_str() {
             "" => owns,
             subresource => en::headline_through(&owns, &visible(subresource)),
@@ -162,7 +162,7 @@ pub fn preview_headline(preview: &Preview, tool: Preset) -> Option<String> {
             .iter()
             .filter(|it| named_owners(it).any(|other| other == *manager));
         let own: Vec<String> = own.map(|it| plain(it)).collect();
-        owned(&visible(manager), own, refused.len())
+        owned(&visible(&manager_name(manager)), own, refused.len())
     };
     let owners: Vec<String> = managers.iter().map(owner).collect();
     let fields: Vec<String> = refused.iter().map(|it| plain(it)).collect();

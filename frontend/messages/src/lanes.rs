@@ -17,7 +17,7 @@ use optimist_diagnose::lanes::{
 };
 use optimist_diagnose::observed::{FieldChange, Fight, ObservedVersion};
 
-use crate::diagnose::{asked, names, owner};
+use crate::diagnose::{asked, manager_name, names, owner};
 use crate::edits::{field, value};
 use crate::en;
 
@@ -332,10 +332,10 @@ pub fn fight_pace(fight: &Fight, pace: Pace) -> String {
 pub fn fight_writers(fight: &Fight) -> String {
     let ways = fight.managers.iter().map(|manager| {
         match (manager.operation, manager.subresource.as_str()) {
-            (ManagedFieldsOperation::Apply, _) => en::fight_applies(&manager.name),
-            (ManagedFieldsOperation::Update, "") => en::fight_updates(&manager.name),
+            (ManagedFieldsOperation::Apply, _) => en::fight_applies(&manager_name(&manager.name)),
+            (ManagedFieldsOperation::Update, "") => en::fight_updates(&manager_name(&manager.name)),
             (ManagedFieldsOperation::Update, subresource) => {
-                en::fight_updates_through(&manager.name, &subresource)
+                en::fight_updates_through(&manager_name(&manager.name), &subresource)
             }
         }
     });

@@ -8,6 +8,7 @@ use optimist_diagnose::preview::{
 };
 use serde_json::Value;
 
+use crate::diagnose::manager_name;
 pub use crate::headline::preview_headline;
 use crate::{en, ways};
 
@@ -203,10 +204,11 @@ pub fn trouble_counts(preview: &Preview) -> Option<String> {
 pub fn troubles(row: &PreviewRow) -> Vec<String> {
     let said = |kind: &Trouble| match kind {
         Trouble::WrittenBack => {
-            let mut managers: Vec<&str> = Vec::new();
+            let mut managers: Vec<String> = Vec::new();
             for manager in row.fields.iter().flat_map(|field| &field.written_back_by) {
-                if !managers.contains(&manager.as_str()) {
-                    managers.push(manager);
+                let name = manager_name(manager);
+                if !managers.contains(&name) {
+                    managers.push(name);
                 }
             }
             Some(en::upgrade_written_back(&managers.join(", ")))

@@ -12,7 +12,7 @@ use optimist_diagnose::ways::{
 use optimist_exports::markdown::{head, row, text};
 
 use crate::claims::{is_open, open_answer, open_questions};
-use crate::diagnose::{names, owner_beside, written};
+use crate::diagnose::{manager_name, names, owner_beside, written};
 use crate::edits::field;
 use crate::{client, en};
 
@@ -240,7 +240,7 @@ fn taken_back(all: &[TakenBack]) -> Vec<String> {
         let name = if one.autoscaler {
             en::row_autoscaler()
         } else {
-            one.manager.name.clone()
+            manager_name(&one.manager.name)
         };
         if !managers.contains(&name) {
             managers.push(name);

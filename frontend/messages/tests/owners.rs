@@ -1,11 +1,15 @@
 //! The owners of a field before and after a write, in words.
 
+use optimist_apiserver::apply::Manager;
 use optimist_client::Preset;
 use optimist_diagnose::case::Case;
+use optimist_diagnose::message::reported_errors;
+use optimist_diagnose::ownership::label;
 use optimist_diagnose::ways::{
     ChangeTable, FieldEffect, FieldOutcome, OnOwned, ReleaseMethod, WantedChange, Way,
 };
-use optimist_messages::diagnose::owners_change;
+use optimist_messages::cards;
+use optimist_messages::diagnose::{error_facts, owners_change};
 use serde_json::{Value, json};
 
 /// A Deployment with one entry, which owns its replicas and its selector.
@@ -102,4 +106,21 @@ fn no_change_of_owners_reads_as_none() {
         }
     }
     assert!(changes > 20, "{changes}");
+}
+
+#[test]
+fn a_manager_without_a_name_is_said_to_have_none() {
+    let live = deployment("", "Update");
+    let case = Case::about(live.clone());
+    let ownership = case.install().expect("it is installed").ownership();
+    let managers: Vec<&Manager> = ownership.managers.iter().map(|it| &it.manager).collect();
+    assert_eq!(cards::managers(&managers), "a manager without a name");
+    assert_eq!(label(managers[0]), "(no name) (Update)");
+    let conflict = "Apply failed with 1 conflict: conflict with \"\" using apps/v1: .spec.replicas";
+    let errors = reported_errors(conflict);
+    assert!(
+        error_facts(&errors[0]).ends_with(" · a manager without a name"),
+        "{}",
+        error_facts(&errors[0])
+    );
 }

@@ -4,11 +4,12 @@ use optimist_apiserver::apply::Path;
 use optimist_client::{Declares, Strategy, Subresource, Write};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_messages::{
-    Caption, ask, ask_brief, caption, fact, headline, load_error, pill, sentence, summary, value,
+    Caption, answer, answer_brief, ask, ask_brief, caption, fact, headline, load_error, pill,
+    sentence, summary, value,
 };
 use optimist_simulation::{
-    Action, ActorId, ControllerOperation, HistoryTree, NGINX, Operation, Preconditions, Start,
-    Step, WIDGET, WatchAction, World,
+    Action, ActorId, BranchOutcome, ControllerOperation, HistoryTree, NGINX, Operation,
+    Preconditions, Start, Step, WIDGET, WatchAction, World,
 };
 use serde_json::{Value, json};
 
@@ -47,6 +48,41 @@ fn said(tree: &HistoryTree) -> String {
 fn facts(tree: &HistoryTree) -> Vec<String> {
     let step = tree.step(tree.current()).unwrap();
     step.facts().iter().map(fact).collect()
+}
+
+#[test]
+fn stale_copies_are_named_by_their_version() {
+    let mut tree = a_was_faster();
+    act(&mut tree, ActorId::C, Action::Get);
+    act(&mut tree, ActorId::D, Action::Get);
+    act(&mut tree, B, Action::Get);
+    act(&mut tree, B, Action::Send(Write::default()));
+    assert!(
+        said(&tree).contains("\nEditor A, Editor C and Editor D still hold 101.\n"),
+        "{}",
+        said(&tree)
+    );
+}
+
+#[test]
+fn a_dry_run_that_would_change_something_is_not_said_to_change_nothing() {
+    let mut tree = a_was_faster();
+    let write = Write {
+        dry_run: true,
+        send_resource_version: false,
+        ..Write::default()
+    };
+    act(&mut tree, B, Action::Send(write));
+    let step = tree.step(tree.current()).unwrap();
+    assert_eq!(answer(step), "200 OK · dry run");
+    assert_eq!(answer_brief(step), "200 · dry run");
+    let dry_run = tree.current();
+    let write = Write {
+        send_resource_version: false,
+        ..Write::default()
+    };
+    act(&mut tree, B, Action::Send(write));
+    assert_eq!(tree.outcome_of(dry_run), BranchOutcome::Lost);
 }
 
 #[test]
@@ -273,8 +309,10 @@ fn a_manifest_that_cannot_be_loaded_is_explained() {
     assert_eq!(
         error(&format!("{}---\n{}", job("a"), job("b"))),
         "No object in the manifest can be loaded. \
-         Job a (example.org/v1): this page takes no objects of that kind. \
-         Job b (example.org/v1): this page takes no objects of that kind."
+         Job a (example.org/v1): this page takes only objects in a namespace, of a built-in kind or of a kind whose \
+         CustomResourceDefinition is in the text, too. \
+         Job b (example.org/v1): this page takes only objects in a namespace, of a built-in kind or of a kind whose \
+         CustomResourceDefinition is in the text, too."
     );
     let refused = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_B}\n";
     assert!(error(refused).starts_with("The server refuses the object (422): "));
@@ -577,4 +615,29 @@ fn what_is_broken_of_a_controller_is_said_first() {
     let text = caption(&tree.explain(B), tree.world()).text;
     assert!(text[0].starts_with("This is broken: "), "{text:?}");
     assert!(text.len() > 1, "{text:?}");
+}
+
+#[test]
+fn a_step_of_one_of_several_controllers_names_it_once() {
+    let program = || ReadyProgram::new(ReadyProgramName::FieldOwner).into();
+    let start = Start {
+        controllers: [(ActorId::C, program()), (ActorId::D, program())].into(),
+        ..Start::with(WIDGET)
+    };
+    let mut tree = HistoryTree::new(World::from_start(start.into()).unwrap().0);
+    let mut titles = Vec::new();
+    tree.connect_controller(ActorId::D).unwrap();
+    let step = Operation::Control(ActorId::D, ControllerOperation::Step);
+    while tree.act(step.clone()).is_some() {
+        titles.push(caption(&tree.explain(B), tree.world()).title);
+    }
+    let name = tree.world().actor(ActorId::D).name.to_string();
+    assert!(
+        titles.iter().all(|title| title.contains(&name)),
+        "{titles:?}"
+    );
+    let sends = titles
+        .iter()
+        .filter(|it| it.starts_with(&format!("{name} sends: ")));
+    assert!(sends.count() > 0, "{titles:?}");
 }

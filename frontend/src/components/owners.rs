@@ -66,11 +66,12 @@ fn row(store: &StateHandle, owners: &Owners, line: &Line) -> Html {
         .into_iter()
         .filter_map(|number| Some((number, owners.managers().get(number)?)))
         .collect();
-    let names: Vec<&str> = managers.iter().map(|(_, m)| m.name.as_str()).collect();
+    let owning: Vec<&Manager> = managers.iter().map(|(_, manager)| *manager).collect();
+    let names = cards::managers(&owning);
     let key = line.key.clone().map(|key| format!("{key}:"));
     html! {
         <div class="line owned" style={format!("--indent:{}ch", line.indent)}>
-            <span class="owned-by" title={names.join(", ")}>
+            <span class="owned-by" title={names.clone()}>
                 { for managers.iter().map(|(number, manager)| html! {
                     <span class={look(store, *number, manager)} />
                 }) }
@@ -81,7 +82,7 @@ fn row(store: &StateHandle, owners: &Owners, line: &Line) -> Html {
                 { " " }<span class="value">{ token.text.chars().take(80).collect::<String>() }</span>
             }
             if !names.is_empty() {
-                <span class="owner-names">{ names.join(", ") }</span>
+                <span class="owner-names">{ names }</span>
             }
         </div>
     }

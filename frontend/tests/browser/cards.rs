@@ -48,7 +48,7 @@ async fn of_a_list_what_can_be_loaded_is_and_the_rest_is_named() {
         "{said}"
     );
     assert!(
-        said.contains("Job nightly (example.org/v1): this page takes no objects of that kind."),
+        said.contains("Job nightly (example.org/v1): this page takes only objects in a namespace"),
         "{said}"
     );
     assert!(said.contains("metadata.uid"), "{said}");

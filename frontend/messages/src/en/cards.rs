@@ -72,6 +72,6 @@ crate::catalogue::messages! {
     load_refused(code, message) "The server refuses the object ({code}): {message}";
     load_syntax(line, column, message) "Line {line}, column {column}: {message}";
     load_kind(kind, others) "{kind} cannot be loaded. Supported kinds: {others}.";
-    load_kind_short() "this page takes no objects of that kind.";
+    load_kind_short() "this page takes only objects in a namespace, of a built-in kind or of a kind whose CustomResourceDefinition is in the text, too.";
     load_nothing(objects) "No object in the manifest can be loaded.{objects}";
 }

@@ -139,7 +139,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "try_send", "try_value", "ways_empty", "welcome_error_text", "welcome_make_text",
     ]),
     (Class::Name, &[
-        "absent", "diff_absent", "actor_tool", "actor_way", "actor_way_blind", "and_more", "branch_again", "branch_named",
+        "absent", "diff_absent", "actor_tool", "actor_way", "actor_way_blind", "and_more", "manager_unnamed", "the_controller", "branch_again", "branch_named",
         "chip_compare", "chip_deep_copy", "chip_derived_name", "chip_expectations",
         "chip_generation_changed", "chip_ignore_already_exists", "chip_live_list",
         "chip_live_parent", "chip_no_clock", "chip_optimistic_lock", "chip_read_your_own_writes",
