@@ -81,6 +81,7 @@ fn of_type(ty: &Type, which: usize, depth: usize) -> Value {
 fn of_scalar(scalar: Scalar, which: usize) -> Value {
     match scalar {
         Scalar::String | Scalar::Untyped => json!(["a", "b"][which]),
+        Scalar::Raw => json!({ "value": which }),
         Scalar::Bool => json!([true, false][which]),
         Scalar::Int32 | Scalar::Int64 | Scalar::Number | Scalar::IntOrString => json!(which + 2),
         Scalar::Bytes => json!(["YQ==", "Yg=="][which]),
