@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Intent;
 use super::server_fields::set_by_writes;
 use optimist_apiserver::apply::{Path, PathElement, Places, changed_parts, covers, part_of};
+use optimist_apiserver::go::base64;
 use optimist_apiserver::schema::Struct;
 
 /// The fields that the server sets when it stores an object.
@@ -98,6 +99,19 @@ impl Edit {
         }
     }
 
+    /// The edit of `data` that an edit of the `stringData` of a Secret becomes
+    /// (`pkg/apis/core/v1/conversion.go Convert_v1_Secret_To_core_Secret`, v1.36): no object has that field.
+    fn in_data(&self) -> Option<Self> {
+        let [PathElement::Field(field), key] = self.path.0.as_slice() else {
+            return None;
+        };
+        let text = self.value.as_ref()?.as_str()?;
+        (field == "stringData").then(|| Self {
+            path: Path(vec![PathElement::Field("data".to_owned()), key.clone()]),
+            value: Some(base64::encode(text.as_bytes()).into()),
+        })
+    }
+
     /// The value of the field in an object. An item of a list without keys matches an item that
     /// contains all its members, because the server may have added defaults.
     fn found_in<'a>(&self, object: &mut Places<'a>, root: &Struct) -> Option<&'a Value> {
@@ -121,6 +135,9 @@ impl Edit {
         mut after: Option<&mut Places<'_>>,
         root: &Struct,
     ) -> Option<Self> {
+        if let Some(data) = self.in_data() {
+            return data.as_stored(before, after, root);
+        }
         if self.path.0.is_empty() && after.is_some() {
             // Marked for deletion: the server removes it with its last finalizer.
             let field = |name: &str| PathElement::Field(name.to_owned());

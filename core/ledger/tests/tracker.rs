@@ -168,3 +168,33 @@ fn a_refused_dry_run_could_not_have_lost_an_edit() {
         assert_eq!(done.contested, expected, "{query}");
     }
 }
+
+#[test]
+fn what_a_secret_takes_as_a_text_is_in_its_data() {
+    let server = ApiServer::default();
+    let resource = server.resources().by_kind("v1", "Secret");
+    let root = &resource.expect("it is built in").root;
+    let secret = |version: u64, data: Value| {
+        json!({"apiVersion": "v1", "kind": "Secret", "data": data,
+            "metadata": {"name": "s", "resourceVersion": version.to_string()}})
+    };
+    let (first, second) = (secret(1, json!({})), secret(2, json!({"p": "b3RoZXI="})));
+    let mut texts = first.clone();
+    texts["stringData"] = json!({"p": "other"});
+    let mut updates = UpdateTracker::default();
+    let mut send = |who, meant: [&Value; 2], stored: [&Value; 2]| {
+        let edits = Edit::between(meant[0], meant[1], root);
+        let intention = Intention {
+            edits: Some(&edits),
+            ..Intention::default()
+        };
+        let stored = stored.map(|one| Arc::new(one.clone()));
+        let effect = Effect::write(Some(&stored[0]), Some(&stored[1]), root);
+        let done = updates.answered(who, &effect, intention, root);
+        (done.losses.len(), done.left_out.len())
+    };
+    assert_eq!(send(A, [&first, &texts], [&first, &second]), (0, 0));
+    // B has not read it, and takes it away.
+    let third = secret(3, json!({"p": "bmV3"}));
+    assert_eq!(send(B, [&first, &third], [&second, &third]), (1, 0));
+}
