@@ -431,3 +431,25 @@ fn a_message_of_a_page_or_of_a_mail_is_read_as_it_was_printed() {
         assert_eq!(reported_errors(&other), expected, "{other}");
     }
 }
+
+#[test]
+fn the_words_of_a_tool_around_a_message_name_its_object() {
+    let modified = "Operation cannot be fulfilled on deployments.apps \"web\": the object has been modified; please";
+    let kapp = format!(
+        "kapp: Error: Applying update deployment/web (apps/v1) namespace: shop:\n  \
+         Updating resource deployment/web (apps/v1) namespace: shop:\n    API server says: {modified}"
+    );
+    let pulumi = "  kubernetes:apps/v1:Deployment (web):\n    error: update of resource \
+        \"urn:pulumi:dev::shop::kubernetes:apps/v1:Deployment::web\" failed because the Kubernetes API server reported that \
+        it failed to fully initialize or become live: Apply failed with 1 conflict: conflict with \"kubectl-scale\" using \
+        apps/v1: .spec.replicas";
+    let terminated = "Error from server (Forbidden): error when creating \"cm.yaml\": configmaps \"a\" is forbidden: \
+        unable to create new content in namespace shop because it is being terminated";
+    let of = |text: &str| reported_errors(text).remove(0).object;
+    assert_eq!(of(&kapp).namespace.as_deref(), Some("shop"));
+    assert_eq!(of(terminated).namespace.as_deref(), Some("shop"));
+    let named = of(pulumi);
+    assert_eq!(named.kind.as_deref(), Some("Deployment"));
+    assert_eq!(named.api_version.as_deref(), Some("apps/v1"));
+    assert_eq!(named.name, None, "that is its name in the program");
+}

@@ -160,6 +160,7 @@ pub(super) fn object(before: &str) -> ObjectHint {
         kubectl_diff,
         terraform,
         flux,
+        kapp,
         helm,
         decoded,
     ] {
@@ -285,6 +286,20 @@ fn flux(before: &str, object: &mut ObjectHint) {
     }
 }
 
+/// `Updating resource deployment/web (apps/v1) namespace: shop:`
+/// (`carvel.dev/kapp/pkg/kapp/resources/resource.go Description`, v0.64).
+fn kapp(before: &str, object: &mut ObjectHint) {
+    let Some(described) = between(before, " resource ", ":\n") else {
+        return;
+    };
+    let parts: Vec<&str> = described.split(' ').collect();
+    if let [_, version, "namespace:", namespace] = parts[..]
+        && version.starts_with('(')
+    {
+        object.namespace = Some(namespace.to_owned());
+    }
+}
+
 /// `apply the manifest for "shop/web"`, or `Error: shop/web failed to run apply: `
 fn terraform(before: &str, object: &mut ObjectHint) {
     let manifest = between(before, "apply the manifest for \"", "\"");
@@ -293,12 +308,16 @@ fn terraform(before: &str, object: &mut ObjectHint) {
     }
 }
 
-/// `kubernetes:apps/v1:Deployment (web):` and `reported that "shop/web"`
+/// `kubernetes:apps/v1:Deployment (web):`, `urn:pulumi:dev::shop::kubernetes:apps/v1:Deployment::web`, whose name is
+/// that of the resource in the program, and `reported that "shop/web"`
 fn pulumi(before: &str, object: &mut ObjectHint) {
-    let Some(urn) = between(before, "kubernetes:", " (") else {
+    let ends = [" (", "::"].map(|end| between(before, "kubernetes:", end));
+    let Some(of) = ends.into_iter().flatten().min_by_key(|of| of.len()) else {
         return;
     };
-    if let Some((version, kind)) = urn.split_once(':') {
+    if let Some((version, kind)) = of.split_once(':')
+        && !of.contains(char::is_whitespace)
+    {
         object.api_version = Some(version.to_owned());
         object.kind = Some(kind.to_owned());
     }

@@ -433,7 +433,12 @@ fn forbidden(text: &str) -> Option<Said> {
         return Some((object, error));
     }
     let reason = text.lines().next()?.trim_end().to_owned();
-    (!reason.is_empty()).then(|| (named(of, &name), PrintedError::Forbidden { reason }))
+    let mut object = named(of, &name);
+    // `k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go Admit`, v0.36.
+    let namespace = reason.strip_prefix("unable to create new content in namespace ");
+    let namespace = namespace.and_then(|it| it.strip_suffix(" because it is being terminated"));
+    object.namespace = namespace.map(str::to_owned);
+    (!reason.is_empty()).then_some((object, PrintedError::Forbidden { reason }))
 }
 
 /// `update: Deployment "web" in namespace "shop" exists and cannot be imported into the current

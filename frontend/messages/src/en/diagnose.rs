@@ -479,7 +479,7 @@ crate::catalogue::messages! {
     scene_values() "The values are made up: no message says them. What is said here holds if the API server takes the values of your manifest.";
     scene_not_of_the_server() "The tool compares by itself here. The API server refuses nothing.";
     scene_needs_objects() "The message does not say all values. Add the live object and the manifest, to see each way of writing.";
-    scene_other_part() "A part of the API server says this that is not in this page.";
+    scene_other_part() "This page does not rebuild what led to this message.";
     scene_not_of_object() "The object and its owners alone do not decide this, so no scene is rebuilt.";
     scene_none() "No scene can be rebuilt from this message.";
     scene_accepted() "The scene cannot be rebuilt: the API server of this page accepts this write.";
