@@ -52,6 +52,8 @@ pub struct FieldManager<'a> {
     pub subresource: &'a str,
     /// Fields that writes through this (sub)resource do not change, and so do not own.
     pub reset: &'a Set,
+    /// `true` if the kind is that of a custom resource.
+    pub is_custom: bool,
     /// `true` if an object may differ from its type: custom resources are not decoded into a type.
     pub may_mistype: bool,
     /// `true` if the stored object may differ from its type.
@@ -320,7 +322,7 @@ impl FieldManager<'_> {
                 api_version,
                 root: self.root,
                 versions: self.versions,
-                may_mistype: self.may_mistype,
+                is_custom: self.is_custom,
             },
             reset: self.reset,
             keeps_emptied: self.keeps_emptied,

@@ -132,7 +132,7 @@ impl Updater<'_> {
         };
         let comparison = compare(&old, &new, root);
         // Custom resources have such fields in the version of the request only (`GetResetFieldsFilter`).
-        let resets = !self.converter.may_mistype || version == self.converter.api_version;
+        let resets = !self.converter.is_custom || version == self.converter.api_version;
         Ok(Some(if resets {
             comparison.without(self.reset)
         } else {
@@ -421,7 +421,7 @@ mod tests {
                 api_version: "v1",
                 root: &root,
                 versions: None,
-                may_mistype: false,
+                is_custom: false,
             },
             reset,
             keeps_emptied: false,

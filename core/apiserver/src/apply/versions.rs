@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::typed::validate;
-use crate::object::text;
+use crate::object::{GroupVersion, text};
 use crate::schema::Struct;
 use crate::schema::kinds::Root;
 
@@ -27,8 +27,8 @@ pub(super) struct VersionConverter<'a> {
     pub(super) root: &'a Struct,
     /// All versions, where the kind has several.
     pub(super) versions: Option<&'a Versions>,
-    /// `true` if an object may be of another form than its type says.
-    pub(super) may_mistype: bool,
+    /// `true` if the kind is that of a custom resource.
+    pub(super) is_custom: bool,
 }
 
 /// An object in a version, with the type that it has there.
@@ -52,10 +52,13 @@ impl<'a> VersionConverter<'a> {
             Some(root) => root,
             None if version == self.api_version => self.root,
             // Objects of custom resources are not in a scheme that could say so.
-            None if self.may_mistype => {
+            None if self.is_custom => {
                 return Err(format!(
                     "request to convert CR to an invalid group/version: {version}"
                 ));
+            }
+            None if GroupVersion::parse(version).is_none() => {
+                return Err(format!("unexpected GroupVersion string: {version}"));
             }
             None => return Ok(None),
         };
@@ -65,7 +68,7 @@ impl<'a> VersionConverter<'a> {
         let convert = self.versions.map(|versions| versions.convert);
         let converted = convert.map(|convert| convert(object.clone(), version));
         let converted = converted.unwrap_or_else(|| object.clone());
-        if self.may_mistype {
+        if self.is_custom {
             let errors = validate(&converted, root, true);
             if !errors.is_empty() {
                 return Err(listed(&errors));

@@ -1,6 +1,8 @@
 //! From JSON to a built-in type and back, as a Go struct would hold and write it
 //! (`sigs.k8s.io/json` v0.0.0-2025 with strict mode; `omitempty` and `omitzero` of the API types).
 
+mod definitions;
+
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -234,7 +236,7 @@ impl<'a> Decoder<'a> {
             value if field.name == "managedFields" && self.path.len() == 1 => Some(value),
             value
                 if field.omit != Omit::Never
-                    && (!field.pointer || value.is_array())
+                    && (!field.pointer || value.is_array() && !matches!(field.ty, Type::Any))
                     && is_empty(&value) =>
             {
                 if value.is_array() || matches!(field.ty, Type::Scalar(Scalar::Bytes)) {
@@ -282,7 +284,10 @@ impl<'a> Decoder<'a> {
     /// left there.
     fn value(&mut self, node: Node, ty: &'a Type, before: Option<Value>) -> Value {
         match (ty, node) {
-            (Type::Any, node) => Value::from(node),
+            (Type::Any, mut node) => {
+                self.definition(&mut node);
+                Value::from(node)
+            }
             (_, Node::Null) => Value::Null,
             (Type::Struct(inner), Node::Object(members)) => {
                 let before = match before {

@@ -208,8 +208,12 @@ fn node(json: &Value, path: &mut Vec<String>) -> Result<Schema, String> {
     if path.len() > MAX_DEPTH {
         return Err(format!("must not be nested more than {MAX_DEPTH} deep"));
     }
-    let Value::Object(map) = json else {
-        return Err("must be an object".to_owned());
+    let empty = JsonMap::new();
+    let map = match json {
+        Value::Object(map) => map,
+        // Go has no absent ones in a map.
+        Value::Null => &empty,
+        _ => return Err("must be an object".to_owned()),
     };
     let int_or_string = flag(map, "x-kubernetes-int-or-string");
     let mut schema = Schema {

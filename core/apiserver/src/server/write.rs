@@ -77,6 +77,7 @@ impl ApiServer {
             kind: &info.resource.kind,
             subresource: &info.subresource,
             reset: &endpoint.reset_fields,
+            is_custom: !info.resource.is_builtin(),
             may_mistype: info.resource.may_mistype(),
             may_have_mistyped: info.resource.may_have_mistyped(),
             keeps_emptied: self.release.keeps_emptied(),

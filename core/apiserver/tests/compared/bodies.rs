@@ -329,3 +329,84 @@ fn a_scale_of_an_older_version_has_a_map_for_a_selector() {
         );
     }
 }
+
+/// `JSONSchemaProps` of `k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1`, and the decoders of `marshal.go`.
+#[test]
+fn a_member_of_the_schema_of_a_definition_has_a_type_and_a_name_that_is_known() {
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let definition = |schema: Value| {
+        let version = json!({"name": "v1", "served": true, "storage": true,
+            "schema": {"openAPIV3Schema": schema}});
+        json!({"metadata": {"name": "things.example.com"}, "spec": {
+            "group": "example.com", "scope": "Namespaced", "versions": [version],
+            "names": {"plural": "things", "kind": "Thing"}}})
+    };
+    let inside = |member: Value| json!({"type": "object", "properties": {"a": {"items": member}}});
+    let error = |what: &str, owner: &str, field: &str, ty: &str| {
+        let place = "spec.versions.schema.openAPIV3Schema";
+        format!(
+            "json: cannot unmarshal {what} into Go struct field {owner}.{place}.{field} of type {ty}"
+        )
+    };
+    let schema = "JSONSchemaProps";
+    for (given, why) in [
+        (
+            json!({"properties": []}),
+            error(
+                "array",
+                schema,
+                "properties",
+                "map[string]v1.JSONSchemaProps",
+            ),
+        ),
+        (
+            json!({"properties": {"a": 1}}),
+            error("number", schema, "properties", "v1.JSONSchemaProps"),
+        ),
+        (
+            inside(json!({"enum": true, "bogus": 1})),
+            error("bool", schema, "properties.items.enum", "[]v1.JSON"),
+        ),
+        (
+            json!({"required": [{}]}),
+            error("object", schema, "required", "string"),
+        ),
+        (
+            json!({"x-kubernetes-validations": [{"rule": []}]}),
+            error(
+                "array",
+                "ValidationRule",
+                "x-kubernetes-validations.rule",
+                "string",
+            ),
+        ),
+        (
+            json!({"type": 1, "additionalProperties": []}),
+            "boolean or JSON schema expected".to_owned(),
+        ),
+    ] {
+        let answer = send(&mut ApiServer::default(), "POST", path, &definition(given));
+        let message = answer.message();
+        assert_eq!(answer.code, 400, "{message}");
+        assert!(message.ends_with(&why), "{message}");
+    }
+    let known = json!({"type": "object", "bogus": 1, "x-kubernetes-preserve-unknown-fields": true,
+        "properties": {"status": null}});
+    let answer = send(&mut ApiServer::default(), "POST", path, &definition(known));
+    assert_eq!(
+        answer.causes(),
+        [
+            "spec.validation.openAPIV3Schema.properties[status].type: Required value: must not be empty \
+             for specified object fields"
+        ]
+    );
+    assert_eq!(
+        answer_to(&definition(json!({"type": "object", "bogus": 1}))).warnings,
+        ["unknown field \"spec.versions[0].schema.openAPIV3Schema.bogus\""]
+    );
+}
+
+fn answer_to(definition: &Value) -> super::Answer {
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    make(&mut ApiServer::default(), path, definition)
+}

@@ -263,3 +263,29 @@ fn an_apply_with_entries_of_another_form_is_refused_for_their_type() {
         untyped(".manager: expected string, got &value.valueUnstructured{Value:1}")
     );
 }
+
+/// `merge/update.go` of structured-merge-diff passes over the managers of a version that is not there, and a version
+/// that cannot be read is an error, after which nobody owns a field (`UpdateNoErrors`).
+#[test]
+fn an_entry_of_a_version_that_is_not_there_goes_and_the_others_stay() {
+    for (version, left) in [("bogus/v9", vec!["B"]), ("a/b/c", Vec::new())] {
+        for plural in ["configmaps", "serviceaccounts"] {
+            let mut server = ApiServer::default();
+            let object = json!({"metadata": {"name": "c", "labels": {"a": "b"}}});
+            let mut made = make(&mut server, &format!("{CORE}/{plural}"), &object).body;
+            let mut second = made["metadata"]["managedFields"][0].clone();
+            second["manager"] = "B".into();
+            second["fieldsV1"] = json!({"f:metadata": {"f:annotations": {"f:x": {}}}});
+            made["metadata"]["managedFields"][0]["apiVersion"] = version.into();
+            let entries = made["metadata"]["managedFields"].as_array_mut().unwrap();
+            entries.push(second);
+            let path = format!("{CORE}/{plural}/c");
+            let answer = send(&mut server, "PUT", &path, &made);
+            assert_eq!(answer.code, 200, "{}", answer.body);
+            let entries = answer.body["metadata"]["managedFields"].as_array();
+            let managers = entries.into_iter().flatten();
+            let managers: Vec<&Value> = managers.map(|entry| &entry["manager"]).collect();
+            assert_eq!(managers, left, "{plural}");
+        }
+    }
+}

@@ -148,3 +148,18 @@ fn fields_of_features_that_are_off_are_dropped_from_pods_and_templates() {
     let made = make(server, &format!("{CORE}/podtemplates"), &kept).body;
     check(&made["template"]["spec"]);
 }
+
+/// `persistentvolumeStatusStrategy.PrepareForUpdate`.
+#[test]
+fn the_time_of_the_phase_of_a_volume_stays_if_a_status_does_not_name_it() {
+    let mut server = ApiServer::default();
+    let volume = json!({"metadata": {"name": "v"}, "spec": {"capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"}}});
+    let made = make(&mut server, "/api/v1/persistentvolumes", &volume).body;
+    let path = "/api/v1/persistentvolumes/v/status";
+    let status = json!({"status": {"lastPhaseTransitionTime": null, "reason": "r"}});
+    let answer = change(&mut server, path, &status).body;
+    let since = "lastPhaseTransitionTime";
+    assert!(made["status"][since].is_string());
+    assert_eq!(answer["status"][since], made["status"][since]);
+}

@@ -53,6 +53,11 @@ pub(super) fn note_phase(volume: &mut Value, live: &Value, now: &str) {
     let moved = text(status, "phase") != text(before, "phase");
     if moved && (status.get(SINCE).is_none() || status.get(SINCE) == before.get(SINCE)) {
         status[SINCE] = now.into();
+    } else if !moved
+        && status.get(SINCE).is_none()
+        && let Some(since) = before.get(SINCE)
+    {
+        status[SINCE] = since.clone();
     }
 }
 

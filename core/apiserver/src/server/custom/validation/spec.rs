@@ -132,6 +132,9 @@ fn of_versions(spec: &Value) -> Vec<FieldError> {
     }
     if let Some(first) = versions(spec).next() {
         let name = text(first, "name");
+        if name.is_empty() {
+            return errors;
+        }
         errors.extend(joined(&SPEC.child("version"), name, &label_1035(name), ""));
     }
     errors
@@ -285,6 +288,15 @@ fn of_members(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
         // What all versions share is of the whole definition, which then has no schema if they differ in that.
         if path == "spec.selectableFields" && !fields.is_empty() && !is_shared(spec, "schema") {
             let detail = "may only be set when validations.schema is included";
+            errors.push(FieldError::invalid(path, &"".into(), detail));
+            continue;
+        }
+        if version
+            .pointer("/schema/openAPIV3Schema")
+            .is_none_or(Value::is_null)
+            && !fields.is_empty()
+        {
+            let detail = "may only be set when `version.schema.openAPIV3Schema` is not included";
             errors.push(FieldError::invalid(path, &"".into(), detail));
             continue;
         }
