@@ -155,6 +155,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn programs_are_compiled_with_the_features_of_the_tests() {
+        let workspace = Workspace::find().expect("it is a checkout");
+        let packages = |edges: &str| {
+            let mut tree = workspace.cargo();
+            tree.args(["tree", "--offline", "--workspace", "--exclude", FRONTEND])
+                .args(["--prefix", "none", "--format", "{p} {f}", "--edges", edges]);
+            let output = tree.output().expect("cargo runs");
+            let packages = String::from_utf8(output.stdout).expect("it is a text");
+            let packages = packages
+                .lines()
+                .map(|line| line.trim_end_matches(" (*)").to_owned());
+            packages.collect::<std::collections::BTreeSet<String>>()
+        };
+        let (programs, tests) = (packages("normal,build"), packages("normal,build,dev"));
+        assert!(programs.len() > 100, "{programs:?}");
+        let twice: Vec<&String> = programs.difference(&tests).collect();
+        assert!(
+            twice.is_empty(),
+            "what needs them is compiled twice; add the features in tests/Cargo.toml: {twice:?}"
+        );
+    }
+
+    #[test]
     fn a_locked_version_is_that_of_the_whole_name() {
         let lock = "[[package]]\nname = \"wasm-bindgen-macro\"\nversion = \"1.0.0\"\n\n\
                     [[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\n";
