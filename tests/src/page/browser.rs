@@ -15,8 +15,9 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// The maximum wait for an element, on a machine that runs other builds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(180);
 
-/// The pause before the next look at the page.
+/// The shortest and the longest pause before the next look at the page.
 const PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// The text of the page.
 const SAYS: &str = "return document.body?.innerText ?? ''";
@@ -155,6 +156,15 @@ impl Browser {
         )
     }
 
+    /// Runs a script as one of the page's own, whose policy of scripts does not judge it. What [`Self::run`] runs
+    /// stands beside the page in Firefox, and there everything that it asks of the page takes longer.
+    ///
+    /// # Panics
+    /// If the script fails.
+    pub fn add_script(&self, script: &str) {
+        self.engine().add_script(self, script);
+    }
+
     /// Waits until a script returns something true. While a page is being left it can run none.
     ///
     /// # Panics
@@ -173,7 +183,7 @@ impl Browser {
                 "waited in vain for {what} ({error:?}); the page says: {}",
                 self.ask("/execute/sync", &json!({"script": SAYS, "args": []}))
             );
-            thread::sleep(PAUSE);
+            thread::sleep(pause(start.elapsed()));
         }
     }
 
@@ -193,7 +203,7 @@ impl Browser {
                 start.elapsed() < PATIENCE,
                 "{what}: expected {value}, got {found}"
             );
-            thread::sleep(PAUSE);
+            thread::sleep(pause(start.elapsed()));
         }
     }
 
@@ -281,6 +291,12 @@ impl Browser {
     pub fn console(&self) -> Vec<(String, String)> {
         self.engine().console(self)
     }
+}
+
+/// The pause before the next look at the page, once it has waited so long. A look takes three programs some
+/// milliseconds.
+fn pause(waited: Duration) -> Duration {
+    (waited / 10).clamp(PAUSE, LONGEST_PAUSE)
 }
 
 impl Drop for Browser {

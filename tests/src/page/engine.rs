@@ -103,6 +103,18 @@ impl Engine {
         }
     }
 
+    /// Runs a script as one of the page's own.
+    pub(super) fn add_script(self, browser: &Browser, script: &str) {
+        match self {
+            Self::Chromium => drop(browser.run(script, &[])),
+            Self::Firefox => {
+                let failed =
+                    browser.privileged(FIREFOX_ADD_SCRIPT, &[FIREFOX_ADD.into(), script.into()]);
+                assert!(failed == "", "a script of the page fails: {failed}");
+            }
+        }
+    }
+
     /// The console messages since the last call: level (`SEVERE` is an error) and message.
     pub(super) fn console(self, browser: &Browser) -> Vec<(String, String)> {
         let entries = match self {
@@ -124,15 +136,29 @@ impl Engine {
         self == Self::Firefox
     }
 
+    /// Prepares a browser that was started just now; `None` if that fails.
+    pub(super) fn prepare(self, process: &Process) -> Option<()> {
+        match self {
+            Self::Chromium => Some(()),
+            Self::Firefox => in_firefox(process, "sync", FIREFOX_PREPARE).map(drop),
+        }
+    }
+
     /// Removes what a test has stored and set in a Firefox, but for what belongs to a tab. `None` if that fails.
     pub(super) fn forget(process: &Process) -> Option<()> {
-        let post = |path: &str, body: &Value| process.done("POST", path, body);
-        post("/moz/context", &json!({"context": "chrome"}))?;
-        let script = json!({"script": FIREFOX_FORGET, "args": []});
-        let kept = post("/execute/async", &script)?;
-        post("/moz/context", &json!({"context": "content"}))?;
+        let kept = in_firefox(process, "async", FIREFOX_FORGET)?;
         (kept == 0).then_some(())
     }
+}
+
+/// Runs a script of Firefox itself; `None` if that fails.
+fn in_firefox(process: &Process, how: &str, script: &str) -> Option<Value> {
+    let post = |path: &str, body: &Value| process.done("POST", path, body);
+    post("/moz/context", &json!({"context": "chrome"}))?;
+    let body = json!({"script": script, "args": []});
+    let value = post(&format!("/execute/{how}"), &body)?;
+    post("/moz/context", &json!({"context": "content"}))?;
+    Some(value)
 }
 
 fn chrome_options() -> Value {
@@ -230,6 +256,38 @@ const FIREFOX_SIZE: &str = "
         for (const bound of [name, 'min-' + name, 'max-' + name])
             style.setProperty(bound, value + 'px', 'important')";
 
+/// Runs a script in the process of the page, with a second script for it.
+const FIREFOX_ADD_SCRIPT: &str = "
+    const [script, added] = arguments;
+    const process = gBrowser.selectedBrowser.messageManager;
+    process.loadFrameScript('data:,' + encodeURIComponent(script), false);
+    return new Promise(done => {
+        process.addMessageListener('added', function ended(message) {
+            process.removeMessageListener('added', ended);
+            done(message.data);
+        });
+        process.sendAsyncMessage('add', added);
+    })";
+
+/// Runs the script that comes next among those of the page, as the console of the developer tools does, and tells how it
+/// failed.
+const FIREFOX_ADD: &str = "
+    const {addDebuggerToGlobal} = ChromeUtils.importESModule('resource://gre/modules/jsdebugger.sys.mjs');
+    addMessageListener('add', function add(message) {
+        removeMessageListener('add', add);
+        let failed = '';
+        try {
+            addDebuggerToGlobal(globalThis);
+            const page = new Debugger().makeGlobalObjectReference(content);
+            const ended = page.executeInGlobal(message.data);
+            if (!ended || 'throw' in ended)
+                failed = String(ended?.throw?.getProperty?.('message')?.return ?? ended?.throw);
+        } catch (error) {
+            failed = String(error);
+        }
+        sendAsyncMessage('added', failed);
+    })";
+
 const FIREFOX_SETTING: &str = "Services.prefs.setIntPref(arguments[0], arguments[1])";
 
 const FIREFOX_DOWNLOADS: &str = "
@@ -241,6 +299,10 @@ const FIREFOX_FORCED_COLOURS: &str = "
     Services.prefs.setIntPref('browser.display.document_color_use', 2);
     Services.prefs.setCharPref('ui.highlight', '#1aebff');
     Services.prefs.setCharPref('ui.highlighttext', '#000000')";
+
+/// Hides the bars of the window: to draw tabs that come, load and go is a tenth of the work of opening pages.
+const FIREFOX_PREPARE: &str = "
+    document.getElementById('navigator-toolbox').style.display = 'none'";
 
 /// Ends with what could not be removed: 0 is nothing.
 const FIREFOX_FORGET: &str = "

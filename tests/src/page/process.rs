@@ -22,7 +22,7 @@ pub(super) struct Process {
 }
 
 /// The most tests that a browser serves, so that none grows old.
-const MOST_SERVED: u32 = 8;
+const MOST_SERVED: u32 = 24;
 
 /// The browsers of this program that no test uses.
 struct Idle {
@@ -108,6 +108,8 @@ impl Process {
             .as_str()
             .unwrap_or_else(|| panic!("the driver begins no session: {session}"));
         process.session = format!("{}/{id}", process.session);
+        let prepared = engine.prepare(&process);
+        prepared.unwrap_or_else(|| panic!("{engine:?} cannot be prepared"));
         process
     }
 

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use optimist_tests::page::{Browser, FAILING, Fault, Site, dist};
 
+use serde_json::Value;
+
 use super::{ENTER, press};
 
 const WIDE: (u32, u32) = (1440, 900);
@@ -32,13 +34,13 @@ const ROOM: &[&str] = &[
     "scrollable-region-focusable",
 ];
 
-/// Lists the faults that axe finds by such rules, each with its place; empty if there are none. It
-/// looks when everything that moves or changes its colour has come to rest. Values and folds stand
+/// Adds to axe's script a function that lists the faults which axe finds by such rules, each with its place; empty if
+/// there are none. It looks when everything that moves or changes its colour has come to rest. Values and folds stand
 /// in lines of code, which sets their height (WCAG 2.5.8, the exception for inline targets); axe
 /// cannot know that. An element that lies half under the edge of a scrolling part is scrolled to
 /// and looked at again.
 const AUDIT: &str = "
-    const [rules] = arguments;
+window.audit = (...rules) => {
     const element = node => document.querySelector(node.target[0]);
     const inline = node => element(node)?.closest('.line, .json');
     const small = async node => {
@@ -75,7 +77,8 @@ const AUDIT: &str = "
     const told = found => found.map(one => one.id + ': ' + one.nodes.slice(0, 4)
         .map(node => node.target.join(' ') + ' (' + node.any.concat(node.all, node.none)
             .map(check => check.message).join('; ') + ')').join(', ')).join('\\n');
-    return rest().then(audit).then(told)";
+    return rest().then(audit).then(told);
+}";
 
 struct Visit {
     browser: Browser,
@@ -111,10 +114,9 @@ impl Visit {
 
     /// Looks at what is shown.
     fn look(&mut self, screen: &str) {
-        let loaded = self.browser.run("return typeof axe === 'object'", &[]);
+        let loaded = self.browser.run("return typeof audit === 'function'", &[]);
         if loaded == false {
-            let script = format!("{}; window.axe = axe", self.axe);
-            self.browser.run(&script, &[]);
+            self.browser.add_script(&format!("{};{AUDIT}", self.axe));
         }
         self.look_by(self.rules, screen);
         if self.dark_too {
@@ -126,7 +128,8 @@ impl Visit {
 
     fn look_by(&mut self, rules: &[&str], screen: &str) {
         self.screens += 1;
-        let found = self.browser.run(AUDIT, &[rules.into()]);
+        let rules: Vec<Value> = rules.iter().map(|rule| (*rule).into()).collect();
+        let found = self.browser.run("return audit(...arguments)", &rules);
         let found = found.as_str().unwrap_or("axe said nothing").to_owned();
         if !found.is_empty() {
             println!("{screen}\n{found}");
