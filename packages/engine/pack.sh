@@ -11,7 +11,12 @@ folder=${CARGO_TARGET_DIR:-target}/$target/$profile
 [ "$profile" = dev ] && folder=${CARGO_TARGET_DIR:-target}/$target/debug
 out=target/npm/node_modules/optimist-engine
 
-cargo build --package optimist-engine --target $target --profile "$profile"
+if [ "$profile" = dev ]; then
+  # Beside the tests of the page, with whose features everything was compiled before.
+  cargo build --package optimist-engine --package optimist-frontend --target $target --lib --test browser
+else
+  cargo build --package optimist-engine --target $target --profile "$profile"
+fi
 rm -rf "$out"
 mkdir -p "$out"
 wasm-bindgen --target nodejs --out-dir "$out" --out-name optimist_engine "$folder/optimist_engine.wasm"
