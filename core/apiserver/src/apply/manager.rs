@@ -58,8 +58,7 @@ pub struct FieldManager<'a> {
     pub may_mistype: bool,
     /// `true` if the stored object may differ from its type.
     pub may_have_mistyped: bool,
-    /// `true` if a map, struct or list that loses its last member through an apply stays, empty, as
-    /// in v1.36.0 to v1.36.2.
+    /// `true` if what loses its last member through an apply stays, empty, as in v1.36.0 to v1.36.2.
     pub keeps_emptied: bool,
     /// All versions of the kind, if it has several.
     pub versions: Option<&'a Versions>,

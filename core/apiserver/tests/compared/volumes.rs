@@ -163,3 +163,22 @@ fn the_time_of_the_phase_of_a_volume_stays_if_a_status_does_not_name_it() {
     assert!(made["status"][since].is_string());
     assert_eq!(answer["status"][since], made["status"][since]);
 }
+
+/// `ValidatePersistentVolumeClaimSpec` and `validateDataSourceRef`.
+#[test]
+fn a_source_in_another_namespace_stands_alone() {
+    let mut server = ApiServer::default();
+    let source = json!({"apiGroup": "example.com", "kind": "K", "name": "n"});
+    let claim = json!({"metadata": {"name": "c"}, "spec": {"accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}}, "dataSourceRef": source}});
+    let path = format!("{CORE}/persistentvolumeclaims");
+    make(&mut server, &path, &claim);
+    let elsewhere = json!({"spec": {"dataSourceRef": {"namespace": "A"}}});
+    let causes = send(&mut server, "PATCH", &format!("{path}/c"), &elsewhere).causes();
+    let alone =
+        "spec: Invalid value: {}: may not be specified when dataSourceRef.namespace is specified";
+    assert!(
+        causes[0].starts_with("spec.dataSourceRef.namespace: Invalid value: \"A\": a lowercase")
+    );
+    assert_eq!(causes[1], alone);
+}

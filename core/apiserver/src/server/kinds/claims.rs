@@ -286,9 +286,15 @@ fn claim_modes_kept(claim: &Value, live: &Value) -> Vec<FieldError> {
 fn claim_sources_agree(spec: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let (old, new) = (&spec.value["dataSource"], &spec.value["dataSourceRef"]);
     let same = |field: &str| old.get(field) == new.get(field);
-    if old.is_object() && new.is_object() && !["apiGroup", "kind", "name"].into_iter().all(same) {
+    let elsewhere = !text(new, "namespace").is_empty();
+    let detail = match elsewhere {
+        true => "may not be specified when dataSourceRef.namespace is specified",
+        false => "must match dataSourceRef",
+    };
+    let agree = !elsewhere && ["apiGroup", "kind", "name"].into_iter().all(same);
+    if old.is_object() && new.is_object() && !agree {
         // Upstream gives the path of the field for its value: a struct that shows nothing.
-        let error = FieldError::invalid(spec.path, &Value::Null, "must match dataSourceRef");
+        let error = FieldError::invalid(spec.path, &Value::Null, detail);
         errors.push(error.shown_as("{}".to_owned()));
     }
 }

@@ -281,6 +281,13 @@ fn of_members(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
         let path = ErrorPath::new(&path);
         errors.extend(columns.flat_map(|(i, it)| column(it, &path.index(i))));
     }
+    errors.extend(selectable_fields(spec));
+    errors
+}
+
+/// The fields to select by, of each version that has a schema.
+fn selectable_fields(spec: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     for (path, version, fields) in members(spec, "selectableFields") {
         let schema = version.pointer("/schema/openAPIV3Schema");
         let schema = schema.and_then(|schema| Schema::parse(schema).ok());
