@@ -56,7 +56,7 @@ impl ApiServer {
         trace: &mut Trace,
     ) -> Result<ObjectAnswer, Refusal> {
         let (meta, items) = self.list_objects(info, options)?;
-        trace.facts.push(Fact::Read(meta.version));
+        trace.facts.push(Fact::Listed(meta.version));
         let list = list_of(info, meta, items);
         Ok(ObjectAnswer::ok(list))
     }

@@ -12,7 +12,23 @@ pub const FACTS: &[(&str, Condition)] = &[
     ("fact_read", |said, at| {
         let sent = at.exchange()?;
         let version = said.text("version");
-        Some(sent.method == "GET" && at.accepted() && sent.received.resource_version() == version)
+        let is_version = sent.received.resource_version() == version;
+        Some(
+            sent.method == "GET"
+                && at.accepted()
+                && is_version
+                && sent.received.get("items").is_none(),
+        )
+    }),
+    ("fact_listed", |said, at| {
+        let sent = at.exchange()?;
+        let is_version = sent.received.resource_version() == said.text("version");
+        Some(
+            sent.method == "GET"
+                && at.accepted()
+                && is_version
+                && sent.received.get("items").is_some(),
+        )
     }),
     ("fact_version_matched", |said, at| {
         let version = said.number("version")?;
