@@ -53,9 +53,12 @@ pub(super) struct ParsedRequest<'a> {
 
 impl<'a> ClientRequest<'a> {
     /// The request of a step in a world, with what its client knew; `None` if the step sent no
-    /// request.
+    /// request, or one with a body that is no JSON.
     pub fn of_step(world: &'a World, step: &'a Step) -> Option<Self> {
         let exchange = step.exchange.as_ref()?;
+        if step.sent_text().is_some() {
+            return None;
+        }
         let of_its_kind = |subject: &&ObjectRef| is_of_kind(&exchange.target, subject.resource());
         Some(ClientRequest {
             method: exchange.method.as_str(),

@@ -74,6 +74,10 @@ fn success(
     exchange: &Exchange,
 ) -> KubectlOutput {
     let answer = &*exchange.received;
+    // A path such as /healthz answers with a text.
+    if is_raw(call, request) && answer.is_null() {
+        return KubectlOutput::default();
+    }
     if is_raw(call, request) {
         return KubectlOutput::object(format!("{answer}\n"));
     }

@@ -116,3 +116,11 @@ fn a_request_without_a_command_prints_the_answer() {
     let read = output(&server, &read);
     assert_eq!(read.text, "kind: Deployment\nmetadata:\n  name: web\n");
 }
+
+#[test]
+fn an_answer_that_is_no_json_is_not_printed_as_one() {
+    let case =
+        json!({"method": "GET", "target": "/healthz", "code": 200, "body": null, "answer": null});
+    let printed = output(&ApiServer::default(), &case);
+    assert_eq!(printed, KubectlOutput::default());
+}

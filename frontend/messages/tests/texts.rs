@@ -2,13 +2,14 @@
 
 use optimist_apiserver::apply::Path;
 use optimist_client::{Declares, Strategy, Subresource, Write};
+use optimist_code::ClientRequest;
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_messages::{
     Caption, answer, answer_brief, ask, ask_brief, caption, fact, headline, load_error, pill,
     sentence, summary, value,
 };
 use optimist_simulation::{
-    Action, ActorId, BranchOutcome, ControllerOperation, HistoryTree, NGINX, Operation,
+    Action, ActorId, BranchOutcome, ByHand, ControllerOperation, HistoryTree, NGINX, Operation,
     Preconditions, Start, Step, WIDGET, WatchAction, World,
 };
 use serde_json::{Value, json};
@@ -640,4 +641,33 @@ fn a_step_of_one_of_several_controllers_names_it_once() {
         .iter()
         .filter(|it| it.starts_with(&format!("{name} sends: ")));
     assert!(sends.count() > 0, "{titles:?}");
+}
+
+#[test]
+fn a_list_is_not_said_to_be_the_object_and_a_body_in_yaml_has_no_command() {
+    let mut tree = a_was_faster();
+    let by_hand = |method: &str, target: &str, content_type: &str, body: &str| {
+        Action::Request(ByHand {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            content_type: content_type.to_owned(),
+            body: body.to_owned(),
+        })
+    };
+    let all = "/apis/apps/v1/namespaces/default/deployments";
+    act(&mut tree, A, by_hand("GET", all, "", ""));
+    assert_eq!(
+        facts(&tree),
+        ["The answer is a list: the stored objects as they were at version 101."]
+    );
+    let apply = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: nginx-deployment}\nspec: {replicas: 5}\n";
+    let one = format!("{all}/nginx-deployment?fieldManager=x");
+    act(
+        &mut tree,
+        A,
+        by_hand("PATCH", &one, "application/apply-patch+yaml", apply),
+    );
+    let step = tree.step(tree.current()).unwrap();
+    assert_eq!(step.code(), Some(200));
+    assert!(ClientRequest::of_step(tree.world(), step).is_none());
 }

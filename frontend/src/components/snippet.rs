@@ -27,12 +27,19 @@ pub(crate) enum Language {
 pub(crate) fn snippet(store: &StateHandle, step: &Step, language: Language) -> Html {
     let call = ClientRequest::of_step(store.world(), step);
     let Some((call, exchange)) = call.zip(step.exchange.as_ref()) else {
-        return html! { <div class="empty"><p>{ label::snippet_none() }</p></div> };
+        let why = match step.exchange {
+            Some(_) => label::snippet_no_json(),
+            None => label::snippet_none(),
+        };
+        return html! { <div class="empty"><p>{ why }</p></div> };
     };
+    let output = kubectl_output(&call, exchange);
     match language {
         Language::Kubectl => html! {
             <>
-                { terminal(&kubectl_output(&call, exchange)) }
+                if !output.text.is_empty() {
+                    { terminal(&output) }
+                }
                 if let Some(first) = kubectl_dry_run(&call) {
                     <details>
                         <summary>{ label::instruction_try() }</summary>

@@ -26,6 +26,7 @@ crate::catalogue::messages! {
     json_less() "show less";
     json_more(count) "… {count} more";
     snippet_none() "No request of the API: there is nothing to type.";
+    snippet_no_json() "The body of this request is no JSON, so there is no command for it here. Wire has it as it was sent.";
     snippet_kubectl() "kubectl command";
     snippet_go() "Go with client-go";
     snippet_rust() "Rust with kube-rs";
@@ -39,6 +40,7 @@ crate::catalogue::messages! {
 
     // Why the server answered as it did.
     fact_read(version) "The answer is the stored object, version {version}.";
+    fact_listed(version) "The answer is a list: the stored objects as they were at version {version}.";
     fact_version_matched(version) "Sent version {version}, stored version {version}: no other write came in between.";
     fact_version_differed(sent, stored) "Sent version {sent}, stored version {stored}. The server compares versions, not fields.";
     fact_version_not_sent(stored) "The write carried no resourceVersion, so there was nothing to compare with the stored {stored}.";

@@ -103,7 +103,7 @@ fn of_step(step: &Step, world: &World) -> Vec<String> {
     );
     texts.extend(carried(step, &exchange.sent));
     match ClientRequest::of_step(world, step) {
-        None => texts.push(label::snippet_none()),
+        None => texts.push(label::snippet_no_json()),
         Some(call) => {
             if kubectl_output(&call, exchange).advice {
                 texts.push(label::terminal_advice());
@@ -337,6 +337,16 @@ pub const PANELS: &[(&str, Condition)] = &[
         }))
     }),
     ("wire_nothing", |_, at| Some(at.exchange().is_none())),
+    ("snippet_no_json", |_, at| {
+        let sent = at.exchange()?;
+        let by_hand = match at.last()?.step.action()? {
+            Action::Send(write) => write.body.clone()?,
+            Action::Request(request) => request.body.clone(),
+            _ => return Some(false),
+        };
+        let json: Result<Value, _> = serde_json::from_str(&by_hand);
+        Some(sent.sent.is_null() && json.is_err())
+    }),
     ("snippet_none", |_, at| {
         // What no client library or kubectl sends: no request at all, or one to another place.
         Some(at.exchange().is_none() || at.actor().is_none() || is_by_hand(at)?)
