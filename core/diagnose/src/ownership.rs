@@ -225,11 +225,14 @@ impl ObjectOwnership {
     }
 }
 
+/// Stands for the name of a manager that has none, in a [`label`].
+pub const UNNAMED: &str = "(no name)";
+
 /// `helm (Apply)`, `kube-controller-manager (Update, /scale)`; `(no name) (Update)` of a manager without a name.
 pub fn label(manager: &Manager) -> String {
     let operation = manager.operation.name();
     let name = match manager.name.as_str() {
-        "" => "(no name)".into(),
+        "" => UNNAMED.into(),
         name => visible(name),
     };
     match manager.subresource.as_str() {

@@ -18,6 +18,7 @@ pub use crate::audit::{
     asked, audited, audited_writes, hot_loop, lost_update, prediction, recorded_conflict, sender,
 };
 pub use crate::claims::{contradiction, same_name};
+use crate::edits::EMPTY;
 pub use crate::headline::headline;
 pub use crate::input::{
     error_advice, error_facts, errors_title, get_command, get_purpose, live_says, versions_span,
@@ -336,6 +337,7 @@ pub fn written(value: Option<&Value>) -> String {
         return en::happened_absent();
     };
     let text = match value {
+        Value::String(text) if text.is_empty() => EMPTY.to_owned(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };

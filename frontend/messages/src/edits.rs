@@ -37,12 +37,16 @@ fn plain_field(path: &Path) -> String {
     }
 }
 
+/// A text without a character, as YAML and JSON write it.
+pub(crate) const EMPTY: &str = "\"\"";
+
 /// A value in a few words. A long text loses its middle.
 pub fn value(value: Option<&Value>) -> String {
     /// The most characters of a text.
     const MAX_CHARS: usize = 32;
     match value {
         None => en::absent(),
+        Some(Value::String(text)) if text.is_empty() => EMPTY.to_owned(),
         Some(Value::String(text)) => visible(&shorten(text, MAX_CHARS)).into_owned(),
         Some(Value::Array(items)) => en::items(&items.len()),
         Some(Value::Object(_)) => "{…}".to_owned(),

@@ -5,6 +5,7 @@ use optimist_apiserver::go;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_client::{Preset, visible};
 use optimist_diagnose::completions::RemedyEffect;
+use optimist_diagnose::ownership::UNNAMED;
 use optimist_diagnose::preview::{
     FieldChangeKind, Preview, PreviewField, PreviewOutcome, PreviewRow,
 };
@@ -177,7 +178,7 @@ pub fn preview_headline(preview: &Preview, tool: Preset) -> Option<String> {
 fn named_owners(field: &PreviewField) -> impl Iterator<Item = &String> {
     let is_named = |owner: &&String| {
         let name = owner.rsplit_once(" (").map_or("", |(name, _)| name);
-        let begin = go::quote(name);
+        let begin = go::quote(if name == UNNAMED { "" } else { name });
         field.refused_by.iter().any(|said| said.starts_with(&begin))
     };
     let known: Vec<&String> = field.owners.iter().filter(is_named).collect();

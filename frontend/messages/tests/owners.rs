@@ -9,7 +9,8 @@ use optimist_diagnose::ways::{
     ChangeTable, FieldEffect, FieldOutcome, OnOwned, ReleaseMethod, WantedChange, Way,
 };
 use optimist_messages::cards;
-use optimist_messages::diagnose::{error_facts, owners_change};
+use optimist_messages::diagnose::{error_facts, owners_change, written};
+use optimist_messages::value;
 use serde_json::{Value, json};
 
 /// A Deployment with one entry, which owns its replicas and its selector.
@@ -114,13 +115,19 @@ fn a_manager_without_a_name_is_said_to_have_none() {
     let case = Case::about(live.clone());
     let ownership = case.install().expect("it is installed").ownership();
     let managers: Vec<&Manager> = ownership.managers.iter().map(|it| &it.manager).collect();
-    assert_eq!(cards::managers(&managers), "a manager without a name");
+    assert_eq!(cards::managers(&managers), "(no name)");
     assert_eq!(label(managers[0]), "(no name) (Update)");
     let conflict = "Apply failed with 1 conflict: conflict with \"\" using apps/v1: .spec.replicas";
     let errors = reported_errors(conflict);
     assert!(
-        error_facts(&errors[0]).ends_with(" · a manager without a name"),
+        error_facts(&errors[0]).ends_with(" · (no name)"),
         "{}",
         error_facts(&errors[0])
     );
+}
+
+#[test]
+fn a_text_without_a_character_is_seen() {
+    assert_eq!(written(Some(&json!(""))), "\"\"");
+    assert_eq!(value(Some(&json!(""))), "\"\"");
 }

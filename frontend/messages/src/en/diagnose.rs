@@ -98,7 +98,7 @@ crate::catalogue::messages! {
     error_precondition_version() "Precondition failed: resourceVersion";
     error_version_missing() "The update has no resourceVersion";
     error_force() "Helm cannot force conflicts in a client-side apply";
-    manager_unnamed() "a manager without a name";
+    manager_unnamed() "(no name)";
     error_manager(name) "written as {name}";
     advice_routine() "For a controller this is routine. It reads the object again and repeats its work, so nothing is to be done. Look closer only if the same line comes again and again for the same object.";
     advice_quota() "When an object is created, the API server itself writes the status of the ResourceQuota. It did not succeed because others wrote it at the same time. If you created another object, nothing of it is stored: create it again.";
