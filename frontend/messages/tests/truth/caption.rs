@@ -482,9 +482,10 @@ pub fn is_edit(said: &Said, argument: &str, place: &[String], value: Option<&Val
     }
 }
 
-/// A value as text.
+/// A value as text. One without a character is in quotation marks.
 pub fn brief(value: &Value) -> String {
     match value {
+        Value::String(text) if text.is_empty() => "\"\"".to_owned(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
