@@ -41,6 +41,11 @@ pub fn owners(object: &Value) -> BTreeMap<Place, BTreeSet<Entry>> {
         };
         let mut owned = Vec::new();
         collect(&entry["fieldsV1"], object, &mut Vec::new(), &mut owned);
+        // A `runtime.RawExtension` is owned as a whole.
+        if text(object, "kind") == "ControllerRevision" && entry["fieldsV1"].get("f:data").is_some()
+        {
+            owned.push(vec!["data".to_owned()]);
+        }
         for place in owned {
             let below = all.keys().filter(|leaf| leaf.starts_with(&place));
             for leaf in below.cloned().collect::<Vec<_>>() {
