@@ -11,7 +11,7 @@ use crate::embedding::use_embedding;
 use crate::explore::Explore;
 use crate::hooks::{
     use_addition_in_sight, use_address, use_current_step_in_sight, use_focus, use_jobs, use_keys,
-    use_menus, use_persistence, use_playing, use_style, use_title, use_work,
+    use_menus, use_persistence, use_playing, use_style, use_title,
 };
 use crate::learn::Lessons;
 use crate::live::{use_live, use_live_requests};
@@ -26,7 +26,6 @@ pub fn App() -> Html {
     use_address(&store);
     use_playing(&store);
     use_jobs(&store);
-    use_work(&store);
     use_live(&store);
     use_live_requests(&store);
     use_persistence(&store);

@@ -8,7 +8,6 @@ use web_sys::KeyboardEvent;
 use yew::{hook, use_effect_with};
 
 use crate::names::{page_name, page_title};
-use crate::scheduler::Slices;
 use crate::state::{Lane, Msg, Page, PersistenceMsg, Sends, SessionMsg, StateHandle, Theme};
 use crate::{browser, focus, jobs, keyboard};
 
@@ -71,21 +70,6 @@ pub(crate) fn use_jobs(store: &StateHandle) {
     use_effect_with((), move |()| {
         jobs::report_to(move |id, report| dispatcher.dispatch(Msg::Job(id, report)));
         jobs::forget_page
-    });
-}
-
-/// A slice of work after the other while something takes long.
-#[hook]
-pub(crate) fn use_work(store: &StateHandle) {
-    let dispatcher = store.dispatcher();
-    use_effect_with(store.works_in_slices(), move |working| {
-        let slices = working.then(|| {
-            Slices::start(move || {
-                dispatcher.dispatch(Msg::Work);
-                true
-            })
-        });
-        move || drop(slices)
     });
 }
 

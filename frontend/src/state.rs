@@ -69,11 +69,7 @@ impl Reducible for PageState {
             return self;
         }
         let keeps = matches!(msg, Msg::Persistence(PersistenceMsg::Save));
-        let works = match &msg {
-            Msg::Work => true,
-            Msg::Job(_, JobReport::Part(part)) => !matches!(part, JobPart::LeftOut(_)),
-            _ => false,
-        };
+        let works = matches!(&msg, Msg::Job(_, JobReport::Part(part)) if !matches!(part, JobPart::LeftOut(_)));
         let mut next = (*self).clone();
         let effects = next.state.update(msg, &BrowserPlatform);
         run(

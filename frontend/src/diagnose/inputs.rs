@@ -65,7 +65,7 @@ pub(super) fn inputs(store: &StateHandle) -> Html {
 
 /// Draws the progress of the reading.
 fn reading(store: &StateHandle) -> Html {
-    let percent = store.diagnose.percent_read();
+    let percent = store.percent_read();
     html! {
         <div class="progress">
             <progress value={percent.to_string()} max="100" aria-label={label::diagnose_reading()} />

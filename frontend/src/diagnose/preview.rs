@@ -45,7 +45,7 @@ pub(super) fn switch(store: &StateHandle) -> Html {
 
 /// The preview.
 pub(super) fn preview(store: &StateHandle, preview: &CasePreview) -> Html {
-    if let Some((done, all)) = preview.progress() {
+    if let Some((done, all)) = store.preview_progress() {
         return html! {
             <div class="preview progress">
                 <progress value={done.to_string()} max={all.to_string()} aria-label={label::upgrade_label()} />

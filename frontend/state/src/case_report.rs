@@ -1,16 +1,14 @@
 //! A case as Markdown, as it is shared: a job runs everything in it again, and writes it.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
-use optimist_sessions::{StorageArea, StorageContents};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::State;
 use crate::diagnose::DiagnoseState;
-use crate::effect::{Effects, Platform};
-use crate::jobs::{JobId, JobQueue, JobReport, JobRequest, JobResult, Work};
+use crate::effect::Effects;
+use crate::jobs::{JobId, JobRequest, JobResult, Work};
 use crate::share::ShareState;
 
 /// Writes a case as Markdown, once everything in it has run. `true` if stand-ins replace its values.
@@ -51,33 +49,46 @@ pub(crate) fn text_size(case: &Value) -> usize {
     texts.filter_map(Value::as_str).map(str::len).sum()
 }
 
-/// The Markdown of a request, in parts.
-pub(crate) struct ReportWork {
-    case: DiagnoseState,
-    stand_ins: bool,
+/// The reading and running of a case outside of the page, in parts.
+pub(crate) struct CaseWork {
+    pub(crate) case: DiagnoseState,
     write: WriteReport,
-    /// The job that the case waits for.
-    jobs: JobQueue,
-    clock: StepClock,
+    /// The part that is being done.
+    part: Option<Box<dyn Work>>,
 }
 
-/// No browser, and a clock on which each part of the work takes a slice.
-#[derive(Default)]
-struct StepClock(Cell<f64>);
-
-impl Platform for StepClock {
-    fn now(&self) -> f64 {
-        self.0.set(self.0.get() + 1000.0);
-        self.0.get()
+impl CaseWork {
+    pub(crate) fn new(case: DiagnoseState, write: WriteReport) -> Self {
+        Self {
+            case,
+            write,
+            part: None,
+        }
     }
 
-    fn read(&self, _: StorageArea, _: &str) -> Option<String> {
-        None
+    /// Does a little. Returns whether there is more.
+    pub(crate) fn advance(&mut self) -> bool {
+        let Some(part) = &mut self.part else {
+            let request = self.case.begin_job(JobId::ONLY, || false);
+            self.part = request.map(|request| request.into_work(self.write));
+            return self.part.is_some();
+        };
+        let done = part.advance();
+        while let Some(found) = part.take_part() {
+            self.case.take_part(found);
+        }
+        if let Some(result) = done {
+            self.part = None;
+            self.case.take_result(result);
+        }
+        true
     }
+}
 
-    fn storages(&self) -> StorageContents {
-        StorageContents::default()
-    }
+/// The Markdown of a request, in parts.
+pub(crate) struct ReportWork {
+    run: CaseWork,
+    stand_ins: bool,
 }
 
 impl ReportWork {
@@ -85,37 +96,19 @@ impl ReportWork {
         let mut case = DiagnoseState::default();
         case.open_link(&request.case);
         Self {
-            case,
+            run: CaseWork::new(case, write),
             stand_ins: request.stand_ins,
-            write,
-            jobs: JobQueue::new(write),
-            clock: StepClock::default(),
         }
     }
 }
 
 impl Work for ReportWork {
     fn advance(&mut self) -> Option<JobResult> {
-        if self.case.works_in_slices() {
-            self.case.work(&Effects::new(&self.clock));
+        if self.run.advance() {
             return None;
         }
-        if let Some(request) = self.case.job_request(|| false) {
-            self.case.wait_for(JobId::ONLY);
-            self.jobs.start(JobId::ONLY, request, 0.0);
-        }
-        self.jobs.advance(0.0, &|| self.clock.now());
-        match self.jobs.take_report() {
-            Some((id, JobReport::Done(JobResult::AuditLog(log)))) => self.case.take_log(id, log),
-            Some((id, JobReport::Done(JobResult::AuditReplay(it)))) => {
-                self.case.take_replay(id, it);
-            }
-            _ => {}
-        }
-        if self.case.is_working() {
-            return None;
-        }
-        Some(JobResult::Report((self.write)(&self.case, self.stand_ins)))
+        let markdown = (self.run.write)(&self.run.case, self.stand_ins);
+        Some(JobResult::Report(markdown))
     }
 
     fn progress(&self) -> (usize, usize) {

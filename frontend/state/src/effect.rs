@@ -142,11 +142,6 @@ impl<'a> Effects<'a> {
         }
         self.platform.read(area, key)
     }
-
-    /// Works for one slice.
-    pub(crate) fn slice<T>(&self, step: impl FnMut() -> Option<T>) -> Option<T> {
-        slice(SLICE, &|| self.now(), step)
-    }
 }
 
 /// Carries out effects and everything that follows from them. `perform` does one in the browser and

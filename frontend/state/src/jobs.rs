@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use optimist_diagnose::audit::AuditLog;
+use optimist_diagnose::preview::{Preview, PreviewRun};
 use optimist_lesson::SwitchFinding;
 use optimist_links::{Replay, Session, ShareError};
 use optimist_simulation::HistoryTree;
@@ -20,8 +21,9 @@ use serde::{Deserialize, Serialize};
 use crate::State;
 use crate::case_report::{ReportRequest, ReportWork, WriteReport};
 use crate::diagnose::{
-    AuditReplay, AuditRequest, AuditWork, BranchRequest, BranchStart, BranchWork, FoundObject,
-    ReadOutcome, ReadWork, TablePart, TableRequest, TableWork,
+    AuditReplay, AuditRequest, AuditWork, BranchRequest, BranchStart, BranchWork, CaseReading,
+    FoundObject, NextOutcome, NextWork, NextWritesRequest, ObjectsRequest, ObjectsWork, ReadItem,
+    ReadWork, TablePart, TableRequest, TableWork,
 };
 use crate::effect::{BrowserEffect, Effects, slice};
 use crate::learn::{SwitchesRequest, SwitchesWork};
@@ -64,8 +66,20 @@ pub enum JobRequest {
     Switches(SwitchesRequest),
     /// Leave values out of a case, and write the rest as a link and as Markdown.
     LeaveOut(Box<LeaveOutRequest>),
-    /// Read a text of a case.
+    /// Read a text of a case: only the objects in it travel.
     Read(String),
+    /// Read a text of a case, whatever it is.
+    #[serde(skip)]
+    ReadInPage(Rc<str>),
+    /// Read the facts about each object of a case.
+    #[serde(skip)]
+    Objects(Rc<ObjectsRequest>),
+    /// Run the options of a client after "the object has been modified".
+    #[serde(skip)]
+    Next(NextWritesRequest),
+    /// Run the preview of all objects of a case.
+    #[serde(skip)]
+    Preview(Rc<PreviewRun>),
     /// Write a case as Markdown, once everything in it has run.
     Report(Box<ReportRequest>),
     /// Run every way of writing for an object of a case.
@@ -94,6 +108,12 @@ pub enum JobReport {
 pub enum JobPart {
     /// An object, for [`JobRequest::Read`].
     Object(FoundObject),
+    /// A thing, for [`JobRequest::ReadInPage`].
+    #[serde(skip)]
+    Item(Box<ReadItem>),
+    /// The result of an option, for [`JobRequest::Next`].
+    #[serde(skip)]
+    Next(Rc<NextOutcome>),
     /// A part of the rows, for [`JobRequest::Table`].
     Table(TablePart),
     /// The rest of a case, for [`JobRequest::LeaveOut`]; `None` for nothing.
@@ -113,8 +133,18 @@ pub enum JobResult {
     Challenge(Box<Search>),
     /// The result of [`JobRequest::Switches`]; `None` if the lesson has no ready program.
     Switches(Option<SwitchFinding>),
-    /// The end of [`JobRequest::Read`]. The objects came in parts.
-    Read(ReadOutcome),
+    /// The end of [`JobRequest::Read`] and [`JobRequest::ReadInPage`]: `false` if the text has something else than
+    /// objects, or nothing, and the page has to read it. What it has came in parts.
+    Read(bool),
+    /// The result of [`JobRequest::Objects`].
+    #[serde(skip)]
+    Objects(Vec<Rc<CaseReading>>),
+    /// The end of [`JobRequest::Next`].
+    #[serde(skip)]
+    Next,
+    /// The result of [`JobRequest::Preview`].
+    #[serde(skip)]
+    Preview(Rc<Preview>),
     /// The result of [`JobRequest::Report`], and the end of [`JobRequest::LeaveOut`].
     Report(String),
     /// The end of [`JobRequest::Table`]: `false` if the case has no table. The table came in parts.
@@ -169,6 +199,7 @@ impl JobRequest {
             Self::Orders(_) => (0, MOST_STATES),
             Self::Replay(session) => (0, session.steps()),
             Self::Audit(request) => request.progress(),
+            Self::Preview(run) => run.progress(),
             _ => (0, 1),
         }
     }
@@ -181,11 +212,18 @@ impl JobRequest {
             Self::Read(text) => is_worth_sending(text.len()),
             Self::Report(request) => is_worth_sending(request.size()),
             Self::Table(request) => is_worth_sending(request.size()),
-            Self::Replay(_) | Self::Challenge(_) | Self::Audit(_) | Self::Branch(_) => false,
+            Self::Replay(_)
+            | Self::Challenge(_)
+            | Self::ReadInPage(_)
+            | Self::Objects(_)
+            | Self::Next(_)
+            | Self::Preview(_)
+            | Self::Audit(_)
+            | Self::Branch(_) => false,
         }
     }
 
-    fn into_work(self, write: WriteReport) -> Box<dyn Work> {
+    pub(crate) fn into_work(self, write: WriteReport) -> Box<dyn Work> {
         match self {
             Self::Orders(request) => Box::new(OrdersWork::new(request)),
             Self::Replay(session) => Box::new(session.replay()),
@@ -193,6 +231,10 @@ impl JobRequest {
             Self::Switches(request) => Box::new(SwitchesWork::new(&request)),
             Self::LeaveOut(request) => Box::new(LeaveOutWork::new(*request, write)),
             Self::Read(text) => Box::new(ReadWork::new(text)),
+            Self::ReadInPage(text) => Box::new(ReadWork::in_page(&text)),
+            Self::Objects(request) => Box::new(ObjectsWork::new(request)),
+            Self::Next(request) => Box::new(NextWork::new(request)),
+            Self::Preview(run) => Box::new(Rc::unwrap_or_clone(run)),
             Self::Report(request) => Box::new(ReportWork::new(&request, write)),
             Self::Table(request) => Box::new(TableWork::new(*request)),
             Self::Audit(request) => Box::new(AuditWork::new(request)),
@@ -327,11 +369,21 @@ pub struct Jobs {
 impl Jobs {
     /// Asks for a job.
     pub(crate) fn start(&mut self, request: JobRequest, fx: &mut Effects<'_>) -> JobId {
+        let id = self.next();
+        self.start_as(id, request, fx);
+        id
+    }
+
+    /// The number of the next job.
+    pub(crate) fn next(&mut self) -> JobId {
         self.last += 1;
-        let id = JobId(self.last);
+        JobId(self.last)
+    }
+
+    /// Asks for a job with a number that was kept for it.
+    pub(crate) fn start_as(&mut self, id: JobId, request: JobRequest, fx: &mut Effects<'_>) {
         self.running.insert(id, request.progress());
         fx.push(BrowserEffect::StartJob(id, Box::new(request)));
-        id
     }
 
     /// Stops all jobs but these.
@@ -386,9 +438,8 @@ impl State {
                 *progress = (done, all);
                 return;
             }
-            JobReport::Part(JobPart::Object(object)) => return self.take_read_object(id, object),
-            JobReport::Part(JobPart::Table(part)) => return self.take_table_part(id, &part),
             JobReport::Part(JobPart::LeftOut(left)) => return self.values_left_out(id, left),
+            JobReport::Part(part) => return self.take_case_part(id, part),
             JobReport::Done(result) => result,
         };
         self.jobs.running.remove(&id);
@@ -397,12 +448,9 @@ impl State {
             JobResult::Replayed(tree) => self.replayed(id, tree, fx),
             JobResult::Challenge(search) => self.challenge_searched(id, &search, fx),
             JobResult::Switches(found) => self.switches_searched(id, found, fx),
-            JobResult::Read(outcome) => self.text_is_read(id, outcome),
             JobResult::Report(markdown) => self.share.take_report(id, markdown),
-            JobResult::Table(is_run) => self.table_is_run(id, is_run),
-            JobResult::AuditLog(log) => self.log_is_read(id, log),
-            JobResult::AuditReplay(replay) => self.log_is_replayed(id, replay),
             JobResult::Branch(start) => self.branch_is_made(id, start.map(|it| *it), fx),
+            result => self.take_case_result(id, result, fx),
         }
     }
 

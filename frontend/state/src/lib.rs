@@ -58,9 +58,9 @@ pub use diagnose::{
     BringProblem, CASE, CASE_PLACE, CaseExample, CaseKeeping, CasePreview, CaseReading,
     CaseSection, ChangeRun, DiagnoseMsg, DiagnoseState, FoundObject, InputItem, LiveEditMsg,
     LiveEditor, LiveEvent, LiveOutcome, LiveRequest, LiveServer, MAX_ITEMS, NextOutcome, NextRun,
-    ObservedHistory, OwnerFilter, PreviewFilter, ReadOutcome, RecordedSource, SelectedStep,
-    SettledConflict, StepMove, StepObject, TablePart, TableRequest, WRITERS, case_fragment,
-    case_of, pruning,
+    NextWritesRequest, ObjectsRequest, ObservedHistory, OwnerFilter, PreviewFilter, ReadItem,
+    RecordedSource, SelectedStep, SettledConflict, StepMove, StepObject, TablePart, TableRequest,
+    WRITERS, case_fragment, case_of, pruning,
 };
 pub use editing::{EditMsg, Editing, EditingState, FIELD, RawYaml, Typing};
 use effect::Effects;
@@ -139,8 +139,6 @@ pub enum Msg {
     Address(String),
     /// Says nothing more of the address, or of a step that was not taken.
     DismissNotice,
-    /// Does a slice of the long work that is not yet a job.
-    Work,
     /// A job reports.
     Job(JobId, JobReport),
     /// About the session on the stage.
@@ -219,6 +217,7 @@ impl State {
         opened.find_kept(salt, &mut fx);
         opened.find_branch(&fx);
         opened.go_to(fragment, &mut fx);
+        opened.send_case_jobs(&mut fx);
         (opened, fx.into_list())
     }
 
@@ -247,7 +246,6 @@ impl State {
                 self.unknown_address = None;
                 self.session.full = false;
             }
-            Msg::Work => self.read_further(fx),
             Msg::Job(id, report) => self.take_report(id, report, fx),
             Msg::Session(msg) => self.update_session(msg),
             Msg::Edit(msg) => self.editing.update(msg, &mut self.session, &mut self.view),
@@ -435,12 +433,7 @@ impl State {
 
     /// Returns whether long work is running.
     pub fn is_working(&self) -> bool {
-        !self.jobs.is_empty() || self.works_in_slices()
-    }
-
-    /// Returns whether long work is running that is done by [`Msg::Work`], a slice at a time.
-    pub fn works_in_slices(&self) -> bool {
-        self.diagnose.works_in_slices()
+        !self.jobs.is_empty()
     }
 }
 

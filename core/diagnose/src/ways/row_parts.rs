@@ -288,7 +288,7 @@ pub struct ReceivedRow {
 pub struct RowBodies(Vec<[SentBody; 2]>);
 
 /// Puts rows together again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RowReceiver {
     objects: Vec<Arc<Value>>,
     bodies: Vec<Arc<str>>,

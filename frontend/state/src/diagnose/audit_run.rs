@@ -14,7 +14,6 @@ use serde_json::Value;
 
 use super::DiagnoseState;
 use super::recorded::manager_names;
-use crate::State;
 use crate::jobs::{JobId, JobResult, Work};
 
 /// The number of bytes that are read at a time: less than a slice of the work.
@@ -165,29 +164,19 @@ impl AuditRun {
         self.job
     }
 
-    /// The request for the next part, if no job does it.
-    pub(super) fn request(&self) -> Option<AuditRequest> {
-        if !self.is_running() || self.job.is_some() {
-            return None;
-        }
+    /// The request for the next part, which a job then does.
+    pub(super) fn begin_job(&mut self, job: JobId) -> Option<AuditRequest> {
         let log = Arc::clone(&self.log);
-        match &self.next {
-            AuditPart::Read(lines) => Some(AuditRequest::Read(log, Arc::clone(lines))),
+        let request = match &self.next {
+            AuditPart::Read(lines) => AuditRequest::Read(log, Arc::clone(lines)),
             AuditPart::Replay => {
                 let (object, _) = self.objects.get(self.chosen)?;
-                Some(AuditRequest::Replay(
-                    log,
-                    object.clone(),
-                    self.replay.clone(),
-                ))
+                AuditRequest::Replay(log, object.clone(), self.replay.clone())
             }
-            AuditPart::Done => None,
-        }
-    }
-
-    /// Waits for a job that does the next part.
-    pub(super) fn wait_for(&mut self, job: JobId) {
+            AuditPart::Done => return None,
+        };
         self.job = Some(job);
+        Some(request)
     }
 
     /// Stops the work. Another object or more lines begin the part again.
@@ -355,14 +344,9 @@ impl Work for AuditWork {
 }
 
 impl DiagnoseState {
-    /// The run of the log, if it waits for a job.
-    fn audit_that_waits_for(&mut self, id: JobId) -> Option<&mut AuditRun> {
-        self.audit.as_mut().filter(|run| run.job == Some(id))
-    }
-
     /// Takes the log that a job has read.
-    pub(crate) fn take_log(&mut self, id: JobId, log: Arc<AuditLog>) {
-        if let Some(run) = self.audit_that_waits_for(id) {
+    pub(super) fn take_log(&mut self, log: Arc<AuditLog>) {
+        if let Some(run) = &mut self.audit {
             run.take_log(log);
             if !run.is_running() {
                 self.audit_is_done();
@@ -371,8 +355,8 @@ impl DiagnoseState {
     }
 
     /// Takes the replay of an object of the log.
-    pub(crate) fn take_replay(&mut self, id: JobId, replay: Rc<AuditReplay>) {
-        if let Some(run) = self.audit_that_waits_for(id) {
+    pub(super) fn take_replay(&mut self, replay: Rc<AuditReplay>) {
+        if let Some(run) = &mut self.audit {
             run.take_replay(replay);
             self.audit_is_done();
         }
@@ -381,22 +365,6 @@ impl DiagnoseState {
     fn audit_is_done(&mut self) {
         self.audit.iter_mut().for_each(AuditRun::read_more);
         self.look_again();
-    }
-}
-
-impl State {
-    /// Takes the log that a job has read.
-    pub(crate) fn log_is_read(&mut self, id: JobId, log: Arc<AuditLog>) {
-        if let Some(case) = self.case_that_waits_for(id) {
-            case.take_log(id, log);
-        }
-    }
-
-    /// Takes the replay of an object of the log.
-    pub(crate) fn log_is_replayed(&mut self, id: JobId, replay: Rc<AuditReplay>) {
-        if let Some(case) = self.case_that_waits_for(id) {
-            case.take_replay(id, replay);
-        }
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) struct BranchWork {
 
 impl BranchRequest {
     /// Begins to look for the objects of a log; in place of an error the branch of a version, if there is one.
-    fn begin(&self) -> Result<Branching, Option<BranchStart>> {
+    fn begin_search(&self) -> Result<Branching, Option<BranchStart>> {
         match self {
             Self::Log(replay, row) => replay.history.branch(*row, &replay.log).ok_or(None),
             Self::Version(reading, row) => {
@@ -165,7 +165,7 @@ impl BranchWork {
 impl Work for BranchWork {
     fn advance(&mut self) -> Option<JobResult> {
         let start = match self.branching.take() {
-            None => match self.request.begin() {
+            None => match self.request.begin_search() {
                 Ok(begun) => {
                     self.branching = Some(begun);
                     return None;

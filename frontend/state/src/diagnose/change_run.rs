@@ -1,35 +1,32 @@
-//! The table over ways of writing, filled row by row.
+//! The table over ways of writing: a job runs them, and fills it row by row.
 
-mod elsewhere;
 mod order;
+mod table_run;
+mod table_work;
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use optimist_apiserver::apply::{Path, Places};
-use optimist_client::{Preset, to_yaml};
+use optimist_apiserver::apply::Path;
+use optimist_client::Preset;
 use optimist_diagnose::case::Case;
-use optimist_diagnose::completions::{
-    ClaimProgress, CompletedChange, Contradiction, PartialClaims, PartialClaimsOut, SameName,
-};
+use optimist_diagnose::completions::{CompletedChange, Contradiction, SameName};
 use optimist_diagnose::message::ReportedError;
 use optimist_diagnose::scene::GivenParts;
 use optimist_diagnose::ways::{
-    CaseContent, ChangeContent, FieldEffect, FieldOutcome, Instruction, InstructionWarning,
-    OnOwned, Remedy, RemedyKind, Row, WantedChange, Way,
+    FieldEffect, Instruction, OnOwned, ReceivedRow, Remedy, RemedyKind, Row, RowBodies,
+    RowReceiver, WantedChange, Way,
 };
-use optimist_masking::{MASK, has_left_out, masked, masked_arc};
 use optimist_simulation::HistoryTree;
 use serde_json::Value;
 
-use self::elsewhere::Elsewhere;
-pub(crate) use self::elsewhere::TableWork;
-pub use self::elsewhere::{TablePart, TableRequest};
 use self::order::{in_order, rank};
+pub(crate) use self::table_work::TableWork;
+use self::table_work::{PartContent, SentWay, SentWayOut};
+pub use self::table_work::{TablePart, TableRequest};
 use super::client_of;
 use super::reading::CaseReading;
+use crate::jobs::JobId;
 
 /// The clients that write a manifest, each with its name in links.
 pub const WRITERS: [(Preset, &str); 13] = [
@@ -54,21 +51,14 @@ const COLUMNS: usize = 2;
 /// The effect on a field, and its new value.
 type Fate<'a> = (FieldEffect, Option<&'a Value>);
 
-/// A table of write methods, and the rest of the work.
+/// A table of write methods, as far as it is run.
 #[derive(Clone, Debug)]
 pub struct ChangeRun {
+    /// Before the first row.
     table: Rc<CompletedChange>,
-    /// The wanted object as it is shown; `None` before the first row.
-    wanted: Option<Rc<Value>>,
     /// `true` if the values come from a scene: no message contains them.
     pub made_up: bool,
-    /// `true` if values look private; `None` before the first row.
-    private: Option<bool>,
-    /// The object before the writes, and as it is shown: the same for most rows.
-    before: Option<[Arc<Value>; 2]>,
     left: VecDeque<Way>,
-    /// Shared between the states of the page: only the last one goes on.
-    part: Rc<RefCell<Part>>,
     total: usize,
     /// The client that was chosen.
     pub client: Preset,
@@ -88,28 +78,24 @@ pub struct ChangeRun {
     pub same_name: Option<SameName>,
     /// `true` if the user stopped it.
     pub cancelled: bool,
-    /// The job that runs it, if it is not run here.
-    elsewhere: Elsewhere,
+    /// The job that runs it; `None` before it begins and after it has ended.
+    job: Option<JobId>,
+    /// `true` once a worker could not run it: the page does.
+    refused: bool,
+    received: ReceivedTable,
 }
 
-/// The next part of the work. Each part is short, also for a large object.
-#[derive(Debug, Default)]
-enum Part {
-    /// Fills in the parts that a text does not contain, in another way.
-    #[default]
-    Complete,
-    /// The next row.
-    Next,
-    Row(Box<PartialClaims>),
-    /// The instructions of a row are to be written.
-    Instruct(Box<Row>),
-    /// A row is to be masked.
-    Mask(Box<Row>),
-    /// Checks whether Explore can take the last row.
-    Explore,
-    WaysOut(Box<PartialClaimsOut>),
-    /// The ways out are to be put in commands, one after the other.
-    Settle(VecDeque<Remedy>, Vec<Rc<SettledConflict>>),
+/// The results of the job that runs a table, beside its rows.
+#[derive(Clone, Debug, Default)]
+struct ReceivedTable {
+    receiver: Rc<RowReceiver>,
+    /// The row that came last, until it is known to what it belongs.
+    row: Option<Rc<ReceivedRow>>,
+    /// The bodies of the requests of each row.
+    bodies: Vec<RowBodies>,
+    outs: Vec<Rc<SettledConflict>>,
+    /// The bodies of the requests of each way out.
+    bodies_of_outs: Vec<RowBodies>,
 }
 
 /// A way out of a conflict. Values that look private are masked.
@@ -146,13 +132,9 @@ impl ChangeRun {
         Some(Self {
             made_up: table.is_made_up(),
             table: Rc::new(table),
-            wanted: None,
-            private: None,
-            before: None,
             // The ways out come last.
             total: left.len() + 1,
             left,
-            part: Rc::default(),
             remedies: None,
             client,
             rows: Vec::new(),
@@ -162,7 +144,9 @@ impl ChangeRun {
             errors,
             contradiction: None,
             cancelled: false,
-            elsewhere: Elsewhere::default(),
+            job: None,
+            refused: false,
+            received: ReceivedTable::default(),
         })
     }
 
@@ -172,155 +156,127 @@ impl ChangeRun {
         (left > 0 && !self.cancelled).then(|| (self.total - left, self.total))
     }
 
-    /// Runs the next part of a way. Something if that was the last one.
-    pub(super) fn advance(&mut self) -> Option<()> {
-        let part = self.part.take();
-        let next = match part {
-            Part::Complete => {
-                if Rc::make_mut(&mut self.table).complete_next() {
-                    Part::Complete
-                } else {
-                    Part::Next
-                }
-            }
-            Part::Next => match self.left.pop_front() {
-                Some(way) => Part::Row(Box::new(self.table.begin_claims(way))),
-                None => Part::WaysOut(Box::new(self.table.begin_ways_out(self.client))),
-            },
-            Part::Row(row) => match self.table.advance(*row) {
-                ClaimProgress::More(row) => Part::Row(row),
-                ClaimProgress::Done(Some(row)) => Part::Instruct(row),
-                ClaimProgress::Done(None) => Part::Next,
-            },
-            Part::Instruct(row) => {
-                let values = !self.made_up && !self.is_private(&row);
-                let mut instructions = self.table.first().instructions(&row, values);
-                self.keep_known(&mut instructions);
-                self.instructions.push(instructions.into());
-                self.compare(&row);
-                Part::Mask(row)
-            }
-            Part::Mask(mut row) => {
-                self.mask(&mut row);
-                self.rows.push(Rc::new(*row));
-                Part::Explore
-            }
-            Part::Explore => {
-                let last = self.rows.last();
-                let last = last.filter(|row| self.table.first().can_be_explored(row));
-                self.explored.extend(last.map(|row| row.way));
-                Part::Next
-            }
-            Part::WaysOut(mut outs) => {
-                if self.table.advance_ways_out(&mut outs) {
-                    Part::WaysOut(outs)
-                } else {
-                    Part::Settle(outs.outs.into(), Vec::new())
-                }
-            }
-            Part::Settle(mut outs, mut settled) => match outs.pop_front() {
-                Some(out) => {
-                    settled.push(Rc::new(self.settled(out)));
-                    Part::Settle(outs, settled)
-                }
-                None => {
-                    self.remedies = Some(settled);
-                    return Some(());
-                }
-            },
-        };
-        self.part.replace(next);
-        None
+    /// The job that runs it; `None` if none does, or it was stopped.
+    pub(super) fn job(&self) -> Option<JobId> {
+        self.job.filter(|_| !self.cancelled)
     }
 
-    fn settled(&mut self, mut out: Remedy) -> SettledConflict {
-        let shown = masked(&out.manifest);
-        let private = has_left_out(&shown.to_string()) || self.is_private(&out.row);
-        let content = match (self.made_up, private) {
-            (true, _) => CaseContent::MadeUp,
-            (false, true) => CaseContent::WithoutValues,
-            (false, false) => CaseContent::Whole,
+    /// The request for a job, which then runs it. A worker gets these texts of the case, whose object at this position it
+    /// is about.
+    pub(super) fn begin_job(
+        &mut self,
+        job: JobId,
+        (texts, object): (Vec<String>, usize),
+        manager: String,
+        given: GivenParts,
+    ) -> TableRequest {
+        self.job = Some(job);
+        TableRequest {
+            texts,
+            object,
+            client: self.client,
+            manager,
+            given,
+            known: Some(Rc::clone(&self.table)),
+        }
+    }
+
+    /// Returns whether a worker may run it: none has tried.
+    pub(super) fn may_travel(&self) -> bool {
+        !self.refused
+    }
+
+    /// Takes a part from the job that runs it.
+    pub(super) fn take_part(&mut self, part: &TablePart) {
+        match part.content() {
+            // Both are the same program.
+            None => {}
+            Some(PartContent::Begin) => {
+                self.left = in_order(self.client);
+                self.rows.clear();
+                self.instructions.clear();
+                self.explored.clear();
+                self.received = ReceivedTable::default();
+            }
+            Some(PartContent::Row(part)) => {
+                let receiver = Rc::make_mut(&mut self.received.receiver);
+                if let Some(row) = receiver.receive(part) {
+                    self.received.row = Some(Rc::new(row));
+                }
+            }
+            Some(PartContent::Way(sent)) => self.take_way(sent),
+            Some(PartContent::WayOut(sent)) => self.take_way_out(sent),
+        }
+    }
+
+    fn take_row(&mut self) -> Option<ReceivedRow> {
+        self.received.row.take().map(Rc::unwrap_or_clone)
+    }
+
+    fn take_way(&mut self, sent: SentWay) {
+        let Some(ReceivedRow { row, bodies }) = self.take_row() else {
+            return;
         };
-        let mut instructions = self.table.first().instructions_out(&out, content);
-        self.keep_known(&mut instructions);
-        let can_be_explored = self.table.first().out_can_be_explored(&out);
-        let manifest = match content {
-            CaseContent::Whole => to_yaml(&out.manifest),
-            _ => String::new(),
+        self.received.bodies.push(bodies);
+        let way = row.way;
+        // Some ways before it cannot carry the change.
+        while self.left.pop_front().is_some_and(|left: Way| left != way) {}
+        self.compare(&row);
+        self.rows.push(Rc::new(row));
+        self.instructions.push(sent.instructions.into());
+        self.explored.extend(sent.can_be_explored.then_some(way));
+    }
+
+    fn take_way_out(&mut self, sent: SentWayOut) {
+        let Some(ReceivedRow { row, bodies }) = self.take_row() else {
+            return;
         };
-        self.mask(&mut out.row);
-        out.manifest = shown;
-        SettledConflict {
+        let out = Remedy {
+            kind: sent.kind,
+            row,
+            // Its text is all that is shown of it.
+            manifest: Value::Null,
+            settles: sent.settles,
+            others_own: sent.others_own,
+        };
+        self.received.bodies_of_outs.push(bodies);
+        let settled = SettledConflict {
             out,
-            instructions,
-            manifest,
-            can_be_explored,
+            can_be_explored: sent.with.can_be_explored,
+            instructions: sent.with.instructions,
+            manifest: sent.manifest,
             made_up: self.made_up,
-        }
-    }
-
-    /// Leaves out of warnings the facts about the made-up object: the fields that it loses.
-    fn keep_known(&self, instructions: &mut [Instruction]) {
-        for one in instructions.iter_mut().filter(|_| self.made_up) {
-            let known = |it: &InstructionWarning| {
-                !matches!(
-                    it,
-                    InstructionWarning::Removes(_) | InstructionWarning::AbsentFromNew(_)
-                )
-            };
-            one.warnings.retain(known);
-        }
-    }
-
-    /// Returns whether values in the object or in the manifest look private. All rows begin with
-    /// the same object.
-    fn is_private(&mut self, row: &Row) -> bool {
-        if let Some(known) = self.private {
-            return known;
-        }
-        let (shown, wanted) = (self.shown_before(row), self.shown_wanted());
-        let before = &row.before;
-        // A stand-in must not get into a cluster.
-        let private = has_left_out(&wanted.to_string())
-            || has_left_out(&before.to_string())
-            || shown != *before;
-        self.private = Some(private);
-        private
-    }
-
-    /// The wanted object, with the values that look private masked.
-    fn shown_wanted(&mut self) -> Rc<Value> {
-        let (ChangeContent::Manifest(wanted) | ChangeContent::Edited(wanted)) =
-            &self.table.first().change().content;
-        let shown = self.wanted.get_or_insert_with(|| Rc::new(masked(wanted)));
-        Rc::clone(shown)
-    }
-
-    /// The object before the write of a row, with the values that look private masked.
-    fn shown_before(&mut self, row: &Row) -> Arc<Value> {
-        let known = self.before.as_ref();
-        if let Some([_, shown]) = known.filter(|[before, _]| Arc::ptr_eq(before, &row.before)) {
-            return Arc::clone(shown);
-        }
-        let shown = masked_arc(&row.before);
-        self.before = Some([Arc::clone(&row.before), Arc::clone(&shown)]);
-        shown
-    }
-
-    /// Masks the values of a row that look private.
-    fn mask(&mut self, row: &mut Row) {
-        let (before, wanted) = (self.shown_before(row), self.shown_wanted());
-        let after = if row.before == row.after {
-            Arc::clone(&before)
-        } else {
-            masked_arc(&row.after)
         };
-        let mut places = [&*before, &*after, &*wanted].map(Places::new);
-        for outcome in &mut row.fields {
-            mask_field(outcome, &mut places);
+        self.received.outs.push(Rc::new(settled));
+    }
+
+    /// The job has ended. If a worker could not run the table, the page runs it.
+    pub(super) fn end(&mut self, is_run: bool) {
+        self.job = None;
+        self.refused = !is_run;
+        if is_run {
+            self.left.clear();
+            self.remedies = Some(std::mem::take(&mut self.received.outs));
         }
-        row.before = before;
-        row.after = after;
+    }
+
+    /// A row with the bodies of its requests.
+    fn whole_row(&self, way: Way) -> Option<Row> {
+        let at = self.rows.iter().position(|row| row.way == way)?;
+        let bodies = self.received.bodies.get(at)?;
+        Some(self.received.receiver.whole(&self.rows[at], bodies))
+    }
+
+    /// A way out with the bodies of its requests.
+    fn whole_out(&self, kind: RemedyKind) -> Option<Remedy> {
+        let outs = self.remedies.as_deref()?;
+        let at = outs.iter().position(|settled| settled.out.kind == kind)?;
+        let out = &outs[at].out;
+        let bodies = self.received.bodies_of_outs.get(at)?;
+        Some(Remedy {
+            row: self.received.receiver.whole(&out.row, bodies),
+            ..out.clone()
+        })
     }
 
     /// Compares the messages with the row of the client that got them.
@@ -451,28 +407,5 @@ pub(super) fn wanted(case: &Case, manager: &str, manifest: Value) -> WantedChang
         previous: case.previous_manifest.clone(),
         address: case.errors.iter().find_map(|it| it.address.clone()),
         ..WantedChange::manifest(manifest)
-    }
-}
-
-/// Masks a field. The places are those before, after, and in the wanted object.
-fn mask_field(outcome: &mut FieldOutcome, places: &mut [Places<'_>; 3]) {
-    let field = &outcome.field.0;
-    let shown = places.each_mut().map(|object| object.find(field).cloned());
-    let hides = |value: &Option<Value>| value.as_ref().is_some_and(|it| *it == MASK);
-    let private = shown.iter().any(hides);
-    let [before, after, said] = shown;
-    if outcome.before.is_some() {
-        outcome.before = before;
-    }
-    if outcome.after.is_some() {
-        outcome.after = after;
-    }
-    if outcome.wanted.is_some() {
-        // A manifest may write a value elsewhere than the server stores it.
-        outcome.wanted = if private {
-            Some(MASK.into())
-        } else {
-            said.or(outcome.wanted.take())
-        };
     }
 }

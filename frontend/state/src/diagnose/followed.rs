@@ -51,6 +51,6 @@ impl DiagnoseState {
         let case = &self.reading()?.case;
         let manifest = case.manifest.clone()?;
         let change = change_run::wanted(case, &self.manager, manifest);
-        Some((case.clone(), change, self.client()))
+        Some(((**case).clone(), change, self.client()))
     }
 }

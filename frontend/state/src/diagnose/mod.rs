@@ -11,7 +11,7 @@ mod live_editor;
 mod message;
 mod next_run;
 mod preview;
-mod read_elsewhere;
+mod read_work;
 mod reading;
 mod reading_run;
 mod recorded;
@@ -36,13 +36,16 @@ pub use self::example::CaseExample;
 pub use self::live::{LiveEvent, LiveServer};
 pub use self::live_editor::{LiveEditMsg, LiveEditor, LiveOutcome, LiveRequest};
 pub use self::message::DiagnoseMsg;
-pub use self::next_run::{NextOutcome, NextRun};
+pub(crate) use self::next_run::NextWork;
+pub use self::next_run::{NextOutcome, NextRun, NextWritesRequest};
 pub use self::preview::{CasePreview, PreviewFilter, case_of, pruning};
-pub(crate) use self::read_elsewhere::ReadWork;
-pub use self::read_elsewhere::{FoundObject, ReadOutcome};
+pub(crate) use self::read_work::ReadWork;
+pub use self::read_work::{FoundObject, ReadItem};
 use self::reading::Masks;
 pub use self::reading::{CaseReading, ObservedHistory};
-use self::reading_run::ReadingRun;
+pub use self::reading_run::ObjectsRequest;
+pub(crate) use self::reading_run::ObjectsWork;
+use self::reading_run::ReadingStage;
 pub use self::recorded::{RecordedSource, SelectedStep, StepMove, StepObject};
 use self::saved_case::SavedCase;
 pub use self::saved_case::case_fragment;
@@ -117,8 +120,8 @@ pub struct DiagnoseState {
     next: u32,
     /// The texts that are not read yet.
     waiting: Vec<Rc<str>>,
-    /// The reading of the texts, in slices.
-    run: ReadingRun,
+    /// The reading of the texts.
+    reading: ReadingStage,
     /// The number of the next thing when all was read last.
     read: u32,
     /// The text that is being typed.
@@ -206,40 +209,19 @@ impl CaseSection {
 }
 
 impl DiagnoseState {
-    /// Returns whether there is something to read or to run.
-    pub fn is_working(&self) -> bool {
-        self.works_in_slices() || self.jobs().next().is_some()
-    }
-
     /// The jobs that it waits for.
     pub(crate) fn jobs(&self) -> impl Iterator<Item = JobId> {
-        let audit = self.audit.as_ref().and_then(AuditRun::job);
-        let jobs = [self.table_job(), self.reading_job(), audit];
-        jobs.into_iter().flatten().chain(self.branch_job())
+        self.job().into_iter().chain(self.branch_job())
     }
 
-    /// Returns whether there is something to read or to run here, a slice at a time.
-    pub(crate) fn works_in_slices(&self) -> bool {
-        if self.reading_job().is_some() {
-            return false;
-        }
-        if self.is_reading() {
-            return true;
-        }
-        let table = self.table.as_ref().is_some_and(ChangeRun::works_in_slices);
-        !self.audits() && (self.is_before_table() || table)
-    }
-
-    /// Returns whether the log is read or replayed.
-    fn audits(&self) -> bool {
-        self.audit.as_ref().is_some_and(AuditRun::is_running)
-    }
-
-    /// Returns whether something is to be read or run before the table.
-    fn is_before_table(&self) -> bool {
-        let next = self.next_writes.as_ref().is_some_and(NextRun::is_running);
-        let preview = self.preview.as_ref().and_then(CasePreview::progress);
-        self.is_reading() || self.audits() || next || preview.is_some()
+    /// The job that reads or runs a part of the case: there is one at a time.
+    fn job(&self) -> Option<JobId> {
+        let audit = || self.audit.as_ref().and_then(AuditRun::job);
+        let next = || self.next_writes.as_ref().and_then(NextRun::job);
+        let preview = || self.preview.as_ref().and_then(CasePreview::job);
+        let table = || self.table.as_ref().and_then(ChangeRun::job);
+        let reading = self.reading.job().or_else(audit);
+        reading.or_else(next).or_else(preview).or_else(table)
     }
 
     /// The client that people write with: the one that they chose, else the tool of an error message,
@@ -311,6 +293,13 @@ impl DiagnoseState {
         errors.flatten().collect()
     }
 
+    /// The case of these texts, before they are read.
+    pub(crate) fn of_texts(texts: impl IntoIterator<Item = String>) -> Self {
+        let mut case = Self::default();
+        texts.into_iter().for_each(|text| case.wait(&text));
+        case
+    }
+
     fn wait(&mut self, text: &str) {
         self.problem = None;
         if text.trim().is_empty() {
@@ -319,6 +308,10 @@ impl DiagnoseState {
         if self.items.len() + self.waiting.len() >= MAX_ITEMS {
             self.problem = Some(BringProblem::TooMany);
             return;
+        }
+        // Texts come first: what follows depends on them.
+        if self.waiting.is_empty() {
+            self.reading = ReadingStage::default();
         }
         self.waiting.push(text.into());
     }
@@ -336,25 +329,6 @@ impl DiagnoseState {
             },
             ..Self::default()
         };
-    }
-
-    fn add(&mut self, text: Rc<str>, content: Result<Input, NotDetected>, masks: Option<Masks>) {
-        if self.items.len() >= MAX_ITEMS {
-            self.problem = Some(BringProblem::TooMany);
-            return;
-        }
-        // No headline says what happened: a narrow window shows the history itself.
-        if matches!(content, Ok(Input::AuditLog(_) | Input::Versions(_))) {
-            self.section = CaseSection::Outcome;
-        }
-        self.items.push(Rc::new(InputItem {
-            id: self.next,
-            text,
-            live: false,
-            content,
-            masks,
-        }));
-        self.next += 1;
     }
 
     /// Takes the new readings of the case, and starts the work that depends on them.

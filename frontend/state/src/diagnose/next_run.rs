@@ -1,4 +1,4 @@
-//! Runs the options of a client after "the object has been modified", one after the other.
+//! The options of a client after "the object has been modified": a job runs one after the other.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -10,16 +10,24 @@ use optimist_diagnose::ways::Instruction;
 use optimist_simulation::HistoryTree;
 
 use super::reading::CaseReading;
+use crate::jobs::{JobId, JobPart, JobResult, Work};
 
-/// The options of a client whose Update was refused, and the rest of the work.
+/// The options of a client whose Update was refused.
 #[derive(Clone, Debug)]
 pub struct NextRun {
+    /// The request for a job that runs them; `None` once it has ended.
+    request: Option<NextWritesRequest>,
+    job: Option<JobId>,
+    /// The results so far.
+    pub done: Vec<Rc<NextOutcome>>,
+}
+
+/// A request to run the options of a client.
+#[derive(Clone, Debug)]
+pub struct NextWritesRequest {
     installed: Rc<Installed>,
     /// The subresource that the refused write went to.
     subresource: Option<String>,
-    left: VecDeque<WriteMethod>,
-    /// The results so far.
-    pub done: Vec<Rc<NextOutcome>>,
 }
 
 /// The result of an option.
@@ -42,34 +50,82 @@ impl NextRun {
         let installed = reading.installed.as_ref().ok()?;
         installed.object()?;
         Some(Self {
-            installed: Rc::new(installed.clone()),
-            subresource: refused.object.subresource.clone(),
-            left: NEXT.into(),
+            request: Some(NextWritesRequest {
+                installed: Rc::new(installed.clone()),
+                subresource: refused.object.subresource.clone(),
+            }),
+            job: None,
             done: Vec::new(),
         })
     }
 
     /// Returns whether an option is left to run.
     pub fn is_running(&self) -> bool {
-        !self.left.is_empty()
+        self.request.is_some()
     }
 
-    /// Runs the next one. Something if that was the last one.
-    pub(super) fn advance(&mut self) -> Option<()> {
-        let method = self.left.pop_front()?;
-        if let Some(attempt) = attempt(&self.installed, method) {
-            self.done.push(Rc::new(NextOutcome {
-                commands: attempt.commands(self.subresource.as_deref()),
-                go: attempt.go(),
-                attempt,
-            }));
-        }
-        self.left.is_empty().then_some(())
+    /// The job that runs them.
+    pub(super) fn job(&self) -> Option<JobId> {
+        self.job
+    }
+
+    /// The request for a job, which then runs them.
+    pub(super) fn begin_job(&mut self, job: JobId) -> Option<NextWritesRequest> {
+        self.job = Some(job);
+        self.request.clone()
+    }
+
+    /// All options are run.
+    pub(super) fn end(&mut self) {
+        self.request = None;
+        self.job = None;
     }
 
     /// The history of a next write, for Play.
     pub(super) fn history(&self, method: WriteMethod) -> Option<HistoryTree> {
         let found = self.done.iter().find(|one| one.attempt.method == method)?;
         Some(found.attempt.history.clone())
+    }
+}
+
+/// The options of a request, one after the other.
+pub(crate) struct NextWork {
+    request: NextWritesRequest,
+    left: VecDeque<WriteMethod>,
+    /// The results that nobody has taken.
+    found: VecDeque<Rc<NextOutcome>>,
+}
+
+impl NextWork {
+    pub(crate) fn new(request: NextWritesRequest) -> Self {
+        Self {
+            request,
+            left: NEXT.into(),
+            found: VecDeque::new(),
+        }
+    }
+}
+
+impl Work for NextWork {
+    fn advance(&mut self) -> Option<JobResult> {
+        let Some(method) = self.left.pop_front() else {
+            return Some(JobResult::Next);
+        };
+        if let Some(attempt) = attempt(&self.request.installed, method) {
+            self.found.push_back(Rc::new(NextOutcome {
+                commands: attempt.commands(self.request.subresource.as_deref()),
+                go: attempt.go(),
+                attempt,
+            }));
+        }
+        None
+    }
+
+    fn take_part(&mut self) -> Option<JobPart> {
+        self.found.pop_front().map(JobPart::Next)
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        (NEXT.len() - self.left.len(), NEXT.len())
     }
 }

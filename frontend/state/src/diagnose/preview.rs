@@ -11,6 +11,8 @@ use optimist_diagnose::preview::{
 };
 
 use super::reading::CaseReading;
+use crate::State;
+use crate::jobs::{JobId, JobResult, Work};
 
 /// Rows of a preview that are shown alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +40,9 @@ pub fn pruning(tool: Preset) -> Option<Pruning> {
 pub struct CasePreview {
     /// The tool that writes.
     pub tool: Preset,
-    /// The rest of the work.
+    /// The run before its first object; `None` once it is over.
     run: Option<Rc<PreviewRun>>,
+    job: Option<JobId>,
     /// The result, once all objects are done.
     pub done: Option<Rc<Preview>>,
     /// The objects that alone are shown.
@@ -89,26 +92,33 @@ impl CasePreview {
         Some(Self {
             tool,
             run: Some(Rc::new(PreviewRun::new(input))),
+            job: None,
             done: None,
             shown: None,
         })
     }
 
-    /// Returns the number of objects that are done and the number of all objects; `None` once all
-    /// are done.
-    pub fn progress(&self) -> Option<(usize, usize)> {
-        self.run.as_ref().map(|run| run.progress())
+    /// Returns whether objects are left.
+    pub(super) fn is_running(&self) -> bool {
+        self.run.is_some()
     }
 
-    /// Does the next object. Something if that was the last one.
-    pub(super) fn advance(&mut self) -> Option<()> {
-        let run = self.run.as_mut()?;
-        if Rc::make_mut(run).advance() {
-            return None;
-        }
-        let run = self.run.take().map(Rc::unwrap_or_clone)?;
-        self.done = Some(Rc::new(run.finish()));
-        Some(())
+    /// The job that runs it.
+    pub(super) fn job(&self) -> Option<JobId> {
+        self.job
+    }
+
+    /// The run, which a job then does.
+    pub(super) fn begin_job(&mut self, job: JobId) -> Option<Rc<PreviewRun>> {
+        self.job = Some(job);
+        self.run.clone()
+    }
+
+    /// Takes the result.
+    pub(super) fn end(&mut self, done: Rc<Preview>) {
+        self.done = Some(done);
+        self.run = None;
+        self.job = None;
     }
 
     /// The rows that are shown, the worst first.
@@ -127,4 +137,28 @@ pub fn case_of(row: &PreviewRow, cases: &[Rc<CaseReading>]) -> Option<usize> {
     let id = row.object.id();
     let mut cases = cases.iter();
     cases.position(|reading| reading.scene.is_none() && reading.case.id.may_be(&id))
+}
+
+impl State {
+    /// Returns the number of objects of a preview that are done and the number of all objects; `None` once all
+    /// are done.
+    pub fn preview_progress(&self) -> Option<(usize, usize)> {
+        let preview = self.diagnose.preview.as_ref()?;
+        let run = preview.run.as_ref()?;
+        let progress = preview.job.and_then(|job| self.jobs.progress(job));
+        Some(progress.unwrap_or_else(|| run.progress()))
+    }
+}
+
+impl Work for PreviewRun {
+    fn advance(&mut self) -> Option<JobResult> {
+        if PreviewRun::advance(self) {
+            return None;
+        }
+        Some(JobResult::Preview(Rc::new(self.clone().finish())))
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        PreviewRun::progress(self)
+    }
 }

@@ -27,7 +27,7 @@ use super::recorded::manager_names;
 #[derive(Clone, Debug)]
 pub struct CaseReading {
     /// The input.
-    pub case: Case,
+    pub case: Rc<Case>,
     /// The object on a server of its own, or why it is on none.
     pub installed: Result<Installed, NotInstalled>,
     /// The owners of the object's fields. Values that look private are masked.
@@ -51,7 +51,7 @@ impl CaseReading {
 /// A [`CaseReading`] in the making: the work is done in parts.
 #[derive(Debug)]
 pub(super) struct PartialReading {
-    case: Case,
+    case: Rc<Case>,
     part: ReadingPart,
     ownership: Option<ObjectOwnership>,
     is_audited: bool,
@@ -83,7 +83,7 @@ enum InstalledPart {
 
 impl PartialReading {
     /// Before the first part.
-    pub(super) fn new(case: Case) -> Self {
+    pub(super) fn new(case: Rc<Case>) -> Self {
         Self {
             case,
             part: ReadingPart::Fit,
@@ -99,17 +99,11 @@ impl PartialReading {
     }
 
     /// Before the first part of the reading of the object of the audit log.
-    pub(super) fn of_audited(case: Case) -> Self {
+    pub(super) fn of_audited(case: Rc<Case>) -> Self {
         Self {
             is_audited: true,
             ..Self::new(case)
         }
-    }
-
-    /// Returns whether a reading is the one that this becomes, and not that of an error message alone.
-    pub(super) fn is_of_same(&self, reading: &CaseReading) -> bool {
-        let is_same = reading.is_audited == self.is_audited && reading.case == self.case;
-        is_same && reading.scene.is_none()
     }
 
     /// Does the next part.
@@ -195,6 +189,11 @@ impl PartialReading {
 }
 
 impl CaseReading {
+    /// Returns whether it is the reading of an object, and not that of an error message alone.
+    pub(super) fn is_of(&self, case: &Case, is_audited: bool) -> bool {
+        self.is_audited == is_audited && *self.case == *case && self.scene.is_none()
+    }
+
     /// Makes the scene of an error message, with the parts that people add to it.
     ///
     /// # Errors
@@ -216,7 +215,7 @@ impl CaseReading {
             ..Case::about((**object).clone())
         };
         Ok(Self {
-            case,
+            case: Rc::new(case),
             ownership: Some(ownership),
             history: None,
             installed: Ok(scene.installed.clone()),

@@ -1,76 +1,70 @@
-//! Reads the texts of the case a slice at a time: first the texts, then the facts about each
-//! object.
+//! Reads the texts of the case as jobs, one after the other, and then the facts about each object.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use optimist_diagnose::case::Case;
-use optimist_diagnose::input::{Detection, Input, text_of_file};
+use optimist_diagnose::input::{Detection, Input, NotDetected, text_of_file};
 
-use super::read_elsewhere::{FoundObject, ReadOutcome};
+use super::read_work::{FoundObject, ReadItem};
 use super::reading::{CaseReading, Masks, PartialReading};
-use super::{DiagnoseState, InputItem};
-use crate::jobs::JobId;
+use super::{BringProblem, CaseSection, DiagnoseState, InputItem, MAX_ITEMS};
+use crate::State;
+use crate::jobs::{JobId, JobRequest, JobResult, Work, is_worth_sending};
 
-/// The number of bytes that are read at a time: less than a slice of the work.
-pub(super) const BYTES: usize = 32 * 1024;
-
-/// The work in progress. The states of the page share it: only the last state goes on with it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ReadingRun(Rc<RefCell<ReadingStage>>);
-
-#[derive(Debug, Default)]
-enum ReadingStage {
-    /// Nothing is begun.
-    #[default]
-    Idle,
-    /// The first text that waits; `true` if it is to be read here.
-    Text(Box<Detection>, bool),
-    /// A job reads the first text that waits: its objects so far.
-    Elsewhere(JobId, Vec<FoundObject>),
-    /// The objects of that text, which a job has read; `true` if they are to be put in texts of their own.
-    Read(VecDeque<FoundObject>, bool),
-    /// The objects of that text are put in texts of their own.
-    Parts(VecDeque<Input>),
-    /// Reads the facts about each object.
-    Cases(Box<CasesRun>),
+/// The part of the reading that is next or that a job does.
+#[derive(Clone, Debug)]
+pub(super) enum ReadingStage {
+    /// The first text that waits is next, if there is one; `true` if it is to be read in the page.
+    Text(bool),
+    /// A job reads the first text that waits. These things are in it.
+    TextJob(JobId, Vec<Rc<InputItem>>),
+    /// The facts about each object are next.
+    Objects(Rc<ObjectsRequest>),
+    /// A job reads the facts about each object.
+    ObjectsJob(JobId),
 }
 
-/// The reading of the facts about each object of the case.
-#[derive(Debug)]
-struct CasesRun {
-    left: VecDeque<Case>,
-    partial: Option<Box<PartialReading>>,
+impl Default for ReadingStage {
+    fn default() -> Self {
+        Self::Text(false)
+    }
+}
+
+/// A request to read the facts about each object of the case.
+#[derive(Clone, Debug)]
+pub struct ObjectsRequest {
+    /// The objects that are left; `true` for the object of the audit log, which comes last.
+    left: VecDeque<(Rc<Case>, bool)>,
     done: Vec<Rc<CaseReading>>,
-    /// The object of the audit log, to be read after the others.
-    audited: Option<Case>,
     /// The earlier readings. An object without new input is not read again.
     known: Vec<Rc<CaseReading>>,
     /// The things in whose objects a worker has looked for what looks private.
     looked_through: Vec<Rc<InputItem>>,
-    total: usize,
 }
 
-impl CasesRun {
-    /// Does the next part. Returns whether there is more.
-    fn advance(&mut self) -> bool {
-        if let Some(partial) = self.partial.take() {
-            match partial.advance() {
-                Ok(reading) => self.done.push(Rc::new(reading)),
-                Err(more) => self.partial = Some(more),
-            }
-        } else if let Some(case) = self.left.pop_front() {
-            let masks = self.masks(&case);
-            self.begin_object(PartialReading::new(case).with_masks(masks));
-        } else if let Some(case) = self.audited.take() {
-            self.begin_object(PartialReading::of_audited(case));
+impl ObjectsRequest {
+    /// Takes over the readings that are known, until something has to be read. Returns whether there is more.
+    fn take_known(&mut self) -> bool {
+        while let Some((case, is_audited)) = self.left.front() {
+            let mut known = self.known.iter();
+            let Some(known) = known.find(|it| it.is_of(case, *is_audited)) else {
+                return true;
+            };
+            self.done.push(Rc::clone(known));
+            self.left.pop_front();
         }
-        self.has_more()
+        false
     }
 
-    fn has_more(&self) -> bool {
-        self.partial.is_some() || !self.left.is_empty() || self.audited.is_some()
+    /// The reading of the next object.
+    fn next(&mut self) -> Option<PartialReading> {
+        let (case, is_audited) = self.left.pop_front()?;
+        if is_audited {
+            return Some(PartialReading::of_audited(case));
+        }
+        let masks = self.masks(&case);
+        Some(PartialReading::new(case).with_masks(masks))
     }
 
     /// The parts of an object that look private, if a worker has looked for them.
@@ -80,181 +74,173 @@ impl CasesRun {
         let item = items.find(|item| matches!(&item.content, Ok(Input::Live(it)) if it == live))?;
         item.masks.clone()
     }
+}
 
-    /// Begins to read an object, if it is not known.
-    fn begin_object(&mut self, partial: PartialReading) {
-        let known = self.known.iter().find(|it| partial.is_of_same(it));
-        match known.cloned() {
-            Some(known) => self.done.push(known),
-            None => self.partial = Some(Box::new(partial)),
-        }
-    }
+/// The reading of the facts about each object, in parts.
+pub(crate) struct ObjectsWork {
+    request: ObjectsRequest,
+    partial: Option<Box<PartialReading>>,
+    total: usize,
+}
 
-    /// Takes over the known parts until something has to be read. Returns whether there is more.
-    fn advance_known(&mut self) -> bool {
-        while self.advance() {
-            if self.partial.is_some() {
-                return true;
-            }
+impl ObjectsWork {
+    pub(crate) fn new(request: Rc<ObjectsRequest>) -> Self {
+        let request = Rc::unwrap_or_clone(request);
+        Self {
+            total: request.done.len() + request.left.len(),
+            partial: None,
+            request,
         }
-        false
     }
 }
 
-impl ReadingRun {
-    fn is_at_cases(&self) -> bool {
-        matches!(*self.0.borrow(), ReadingStage::Cases(_))
-    }
-
-    /// The job that reads the first text that waits.
-    pub(super) fn job(&self) -> Option<JobId> {
-        match *self.0.borrow() {
-            ReadingStage::Elsewhere(job, _) => Some(job),
-            _ => None,
-        }
-    }
-
-    /// Returns whether a job may read the first text that waits: it has begun to be read, and its documents may be
-    /// large.
-    pub(super) fn is_for_job(&self) -> bool {
-        match &*self.0.borrow() {
-            ReadingStage::Text(detection, here) => !here && detection.reads_documents(),
-            _ => false,
-        }
-    }
-
-    /// Returns whether all is read, and only to be taken.
-    pub(super) fn is_read(&self) -> bool {
-        matches!(&*self.0.borrow(), ReadingStage::Cases(cases) if !cases.has_more())
-    }
-
-    /// Waits for a job that reads the text.
-    pub(super) fn wait_for(&self, job: JobId) {
-        self.0.replace(ReadingStage::Elsewhere(job, Vec::new()));
-    }
-
-    /// Takes an object from the job that reads the text.
-    pub(super) fn take_object(&self, object: FoundObject) {
-        if let ReadingStage::Elsewhere(_, objects) = &mut *self.0.borrow_mut() {
-            objects.push(object);
-        }
-    }
-
-    /// The job has ended.
-    pub(super) fn end_job(&self, text: &Rc<str>, outcome: ReadOutcome) {
-        let stage = self.0.take();
-        let ReadingStage::Elsewhere(_, objects) = stage else {
-            self.0.replace(stage);
-            return;
-        };
-        self.0.replace(match outcome {
-            ReadOutcome::Object => ReadingStage::Read(objects.into(), false),
-            ReadOutcome::Objects => ReadingStage::Read(objects.into(), true),
-            ReadOutcome::Unread => {
-                ReadingStage::Text(Box::new(Detection::new((&**text).into())), true)
+impl Work for ObjectsWork {
+    fn advance(&mut self) -> Option<JobResult> {
+        if let Some(partial) = self.partial.take() {
+            match partial.advance() {
+                Ok(reading) => self.request.done.push(Rc::new(reading)),
+                Err(more) => self.partial = Some(more),
             }
-        });
+            return None;
+        }
+        if self.request.take_known() {
+            self.partial = self.request.next().map(Box::new);
+            return None;
+        }
+        Some(JobResult::Objects(std::mem::take(&mut self.request.done)))
+    }
+
+    fn progress(&self) -> (usize, usize) {
+        (self.request.done.len(), self.total)
+    }
+}
+
+impl ReadingStage {
+    /// The job that reads.
+    pub(super) fn job(&self) -> Option<JobId> {
+        match self {
+            Self::TextJob(job, _) | Self::ObjectsJob(job) => Some(*job),
+            Self::Text(_) | Self::Objects(_) => None,
+        }
+    }
+
+    fn is_at_objects(&self) -> bool {
+        matches!(self, Self::Objects(_) | Self::ObjectsJob(_))
     }
 }
 
 impl DiagnoseState {
     /// Returns whether there is text to read, or a fact that follows from it.
     pub fn is_reading(&self) -> bool {
-        !self.waiting.is_empty() || self.run.is_at_cases()
+        !self.waiting.is_empty() || self.reading.is_at_objects()
     }
 
-    /// Returns the progress in percent: of the current text, or of the objects.
-    pub fn percent_read(&self) -> usize {
-        let (done, total) = match &*self.run.0.borrow() {
-            ReadingStage::Text(detection, _) => detection.progress(),
-            ReadingStage::Cases(run) => (run.done.len(), run.total),
-            ReadingStage::Idle
-            | ReadingStage::Elsewhere(..)
-            | ReadingStage::Read(..)
-            | ReadingStage::Parts(_) => (0, 1),
-        };
-        done * 100 / total.max(1)
-    }
-
-    /// Reads a little. Something if all is read.
-    pub(super) fn read_on(&mut self) -> Option<()> {
-        let run = Rc::clone(&self.run.0);
-        let stage = run.take();
-        let next = match stage {
-            ReadingStage::Cases(cases) if self.waiting.is_empty() => return self.follow(cases),
-            // Texts come first: what follows depends on them.
-            ReadingStage::Idle | ReadingStage::Cases(_) => {
+    /// The request for the next part of the reading, which a job then does. `has_worker` says whether there is a worker.
+    pub(super) fn begin_reading(
+        &mut self,
+        job: JobId,
+        has_worker: impl FnOnce() -> bool,
+    ) -> Option<JobRequest> {
+        let (next, request) = match std::mem::take(&mut self.reading) {
+            ReadingStage::Text(in_page) => {
                 let text = self.waiting.first()?;
-                ReadingStage::Text(Box::new(Detection::new((&**text).into())), false)
+                let request = match !in_page && is_for_worker(text, has_worker) {
+                    true => JobRequest::Read(text.to_string()),
+                    false => JobRequest::ReadInPage(Rc::clone(text)),
+                };
+                (ReadingStage::TextJob(job, Vec::new()), request)
             }
-            ReadingStage::Text(mut detection, here) => {
-                if detection.advance(BYTES) {
-                    ReadingStage::Text(detection, here)
-                } else {
-                    match detection.finish() {
-                        Ok(Input::Several(several)) => ReadingStage::Parts(several.into()),
-                        content => {
-                            let text = self.waiting.remove(0);
-                            self.add(text, content, None);
-                            ReadingStage::Idle
-                        }
-                    }
-                }
+            ReadingStage::Objects(request) => {
+                (ReadingStage::ObjectsJob(job), JobRequest::Objects(request))
             }
-            // Its report goes on with it.
-            ReadingStage::Elsewhere(..) => {
-                run.replace(stage);
+            begun => {
+                self.reading = begun;
                 return None;
             }
-            ReadingStage::Read(objects, several) => self.add_read_object(objects, several),
-            ReadingStage::Parts(mut parts) => match parts.pop_front() {
-                Some(part) => {
-                    self.add(part.to_text().into(), Ok(part), None);
-                    ReadingStage::Parts(parts)
-                }
-                None => {
-                    self.waiting.remove(0);
-                    ReadingStage::Idle
-                }
-            },
         };
-        let read = matches!(next, ReadingStage::Idle) && self.waiting.is_empty();
-        run.replace(next);
-        if read {
+        self.reading = next;
+        Some(request)
+    }
+
+    /// Takes an object from the worker that reads a text. A worker that failed has sent the first ones before.
+    pub(super) fn take_object(&mut self, object: FoundObject) {
+        if let ReadingStage::TextJob(_, items) = &mut self.reading {
+            items.truncate(object.before());
+            let (item, masks) = object.take_apart();
+            self.take_item(item, masks);
+        }
+    }
+
+    /// Takes a thing from the job that reads a text.
+    pub(super) fn take_item(&mut self, item: ReadItem, masks: Option<Masks>) {
+        let Some(text) = item.text.or_else(|| self.waiting.first().cloned()) else {
+            return;
+        };
+        let item = self.item(text, item.content, masks);
+        if let ReadingStage::TextJob(_, items) = &mut self.reading {
+            items.push(item);
+        }
+    }
+
+    /// The job has read the text; `false` if the page has to read it. Returns whether everything is read.
+    pub(super) fn text_is_read(&mut self, is_read: bool) -> bool {
+        let items = match std::mem::take(&mut self.reading) {
+            ReadingStage::TextJob(_, items) if is_read && !self.waiting.is_empty() => items,
+            ReadingStage::TextJob(..) => {
+                self.reading = ReadingStage::Text(true);
+                return false;
+            }
+            other => {
+                self.reading = other;
+                return false;
+            }
+        };
+        self.waiting.remove(0);
+        items.into_iter().for_each(|item| self.place(item));
+        if self.waiting.is_empty() {
             self.look_again();
-            return (!self.is_reading()).then_some(());
         }
-        None
+        !self.is_reading()
     }
 
-    /// Adds the next object that a job has read. `several`: each gets a text of its own.
-    fn add_read_object(
+    /// The job has read the facts about each object. Returns whether a text is new.
+    pub(super) fn objects_are_read(&mut self, cases: Vec<Rc<CaseReading>>) -> bool {
+        // The object of an audit log is read too, and is no text of its own.
+        let has_new_text = self.read != self.next;
+        self.reading = ReadingStage::default();
+        self.take_cases(cases);
+        has_new_text
+    }
+
+    /// A thing of the case.
+    fn item(
         &mut self,
-        mut objects: VecDeque<FoundObject>,
-        several: bool,
-    ) -> ReadingStage {
-        let Some(object) = objects.pop_front() else {
-            self.waiting.remove(0);
-            return ReadingStage::Idle;
-        };
-        let (content, masks) = object.take_apart();
-        if several {
-            self.add(content.to_text().into(), Ok(content), masks);
-            return ReadingStage::Read(objects, several);
-        }
-        let text = self.waiting.remove(0);
-        self.add(text, Ok(content), masks);
-        ReadingStage::Idle
+        text: Rc<str>,
+        content: Result<Input, NotDetected>,
+        masks: Option<Masks>,
+    ) -> Rc<InputItem> {
+        let id = self.next;
+        self.next += 1;
+        Rc::new(InputItem {
+            id,
+            text,
+            live: false,
+            content,
+            masks,
+        })
     }
 
-    fn follow(&mut self, mut cases: Box<CasesRun>) -> Option<()> {
-        if cases.has_more() {
-            cases.advance();
-            self.run.0.replace(ReadingStage::Cases(cases));
-            return None;
+    /// Adds a thing to the case.
+    fn place(&mut self, item: Rc<InputItem>) {
+        if self.items.len() >= MAX_ITEMS {
+            self.problem = Some(BringProblem::TooMany);
+            return;
         }
-        self.take_cases(cases.done);
-        Some(())
+        // No headline says what happened: a narrow window shows the history itself.
+        if matches!(item.content, Ok(Input::AuditLog(_) | Input::Versions(_))) {
+            self.section = CaseSection::Outcome;
+        }
+        self.items.push(item);
     }
 
     /// Begins to compute the following parts again, after the case has changed. If nothing has to
@@ -264,29 +250,31 @@ impl DiagnoseState {
         self.read_log();
         let items = self.items.iter();
         let input = items.filter_map(|it| it.content.as_ref().ok());
-        let left: VecDeque<Case> = Case::all_of(input).into();
+        let cases = Case::all_of(input);
         let audited = self.audited_case().filter(|audited| {
-            let mut known = left.iter();
+            let mut known = cases.iter();
             !known.any(|case| case.id.may_be(&audited.id))
         });
+        let cases = cases.into_iter().map(|case| (Rc::new(case), false));
+        let audited = audited.map(|case| (Rc::new(case), true));
         let looked_through = self.items.iter().filter(|item| item.masks.is_some());
-        let mut run = CasesRun {
-            total: left.len() + usize::from(audited.is_some()),
-            left,
-            audited,
-            partial: None,
+        let mut request = ObjectsRequest {
+            left: cases.chain(audited).collect(),
             done: Vec::new(),
             known: self.cases.clone(),
             looked_through: looked_through.cloned().collect(),
         };
-        let stage = if run.advance_known() {
-            ReadingStage::Cases(Box::new(run))
-        } else {
-            self.take_cases(run.done);
-            ReadingStage::Idle
-        };
-        // Another one: a state from before must not go on with it.
-        self.run = ReadingRun(Rc::new(RefCell::new(stage)));
+        let has_more = request.take_known();
+        // Texts come first: what follows depends on them.
+        if self.waiting.is_empty() {
+            self.reading = match has_more {
+                true => ReadingStage::Objects(Rc::new(request.clone())),
+                false => ReadingStage::default(),
+            };
+        }
+        if !has_more {
+            self.take_cases(request.done);
+        }
     }
 
     /// The object of the audit log, as the log has it last.
@@ -305,7 +293,7 @@ impl DiagnoseState {
         self.waiting.clear();
         self.items
             .retain(|item| item.id < read || item.content.is_err());
-        self.run = ReadingRun::default();
+        self.reading = ReadingStage::default();
         self.look_again();
     }
 
@@ -326,9 +314,33 @@ impl DiagnoseState {
     pub(super) fn take_file(&mut self, bytes: &[u8]) {
         match text_of_file(bytes) {
             Ok(text) => self.wait(&text),
-            Err(why) => self.add(begin_of(bytes).into(), Err(why), None),
+            Err(why) => {
+                let item = self.item(begin_of(bytes).into(), Err(why), None);
+                self.place(item);
+            }
         }
     }
+}
+
+impl State {
+    /// Returns the progress of the reading in percent: of the current text, or of the objects.
+    pub fn percent_read(&self) -> usize {
+        let job = self.diagnose.reading.job();
+        let progress = job.and_then(|job| self.jobs.progress(job));
+        let (done, total) = progress.unwrap_or_default();
+        done * 100 / total.max(1)
+    }
+}
+
+/// Returns whether a worker is to read a text: there is one, the text is worth the message, and it has documents, which
+/// may be large.
+fn is_for_worker(text: &str, has_worker: impl FnOnce() -> bool) -> bool {
+    if !is_worth_sending(text.len()) || !has_worker() {
+        return false;
+    }
+    let mut detection = Detection::new(text.into());
+    detection.advance(0);
+    detection.reads_documents()
 }
 
 /// The beginning of a file that is no text, as far as a card shows it.

@@ -1,4 +1,4 @@
-//! Changes the case by messages, and runs the slices of its long work.
+//! Changes the case by messages, and asks for the jobs of its long work.
 
 use std::rc::Rc;
 
@@ -7,13 +7,13 @@ use optimist_sessions::{StorageArea, StorageEffect};
 use optimist_simulation::HistoryTree;
 
 use super::{
-    AuditRun, BringProblem, CASE, CASE_DRAFT, CASE_PLACE, CaseKeeping, ChangeRun, DiagnoseMsg,
-    DiagnoseState, InputItem, TablePart, TableRequest,
+    AuditRun, BringProblem, CASE, CASE_DRAFT, CASE_PLACE, CaseKeeping, CasePreview, ChangeRun,
+    DiagnoseMsg, DiagnoseState, InputItem, NextRun,
 };
 use crate::State;
 use crate::address::Page;
 use crate::effect::Effects;
-use crate::jobs::{JobId, JobRequest, is_worth_sending};
+use crate::jobs::{JobId, JobPart, JobRequest, JobResult, is_worth_sending};
 
 /// The effect of a message on the case.
 enum CaseChange {
@@ -187,96 +187,94 @@ impl DiagnoseState {
 }
 
 impl DiagnoseState {
-    /// Reads the next text, or runs the parts that are left, for a slice. Returns whether new texts
-    /// are all read now.
-    pub(crate) fn work(&mut self, fx: &Effects<'_>) -> bool {
-        if self.reading_job().is_some() {
-            return false;
-        }
+    /// The request for the part of the case that is next, which the job then does. `has_worker` says whether there is a
+    /// worker. `None` if nothing is left, or a job is running.
+    pub(crate) fn begin_job(
+        &mut self,
+        job: JobId,
+        has_worker: impl Fn() -> bool,
+    ) -> Option<JobRequest> {
         if self.is_reading() {
-            // The object of an audit log is read too, and is no text of its own.
-            let has_new_text = self.read != self.next || !self.waiting.is_empty();
-            let all_read = fx.slice(|| match self.is_for_job(|| fx.has_worker()) {
-                true => Some(false),
-                false => match self.read_on() {
-                    Some(()) => Some(true),
-                    // To take and to draw it is a slice of its own.
-                    None => self.run.is_read().then_some(false),
-                },
-            });
-            return all_read == Some(true) && has_new_text;
+            return self.begin_reading(job, has_worker);
         }
-        if self.audits() {
-            return false;
+        if let Some(audit) = self.audit.as_mut().filter(|it| it.is_running()) {
+            return audit.begin_job(job).map(JobRequest::Audit);
         }
-        if let Some(next) = self.next_writes.as_mut().filter(|run| run.is_running()) {
-            fx.slice(|| next.advance());
-        } else if let Some(preview) = self.preview.as_mut().filter(|it| it.progress().is_some()) {
-            if fx.slice(|| preview.advance()).is_some() {
+        if let Some(next) = self.next_writes.as_mut().filter(|it| it.is_running()) {
+            return next.begin_job(job).map(JobRequest::Next);
+        }
+        if let Some(preview) = self.preview.as_mut().filter(|it| it.is_running()) {
+            return preview.begin_job(job).map(JobRequest::Preview);
+        }
+        let texts = self.texts_for_worker(has_worker);
+        let (manager, given) = (self.manager.clone(), self.given_parts());
+        let table = self.table.as_mut().filter(|it| it.progress().is_some())?;
+        let request = table.begin_job(job, texts, manager, given);
+        Some(JobRequest::Table(Box::new(request)))
+    }
+
+    /// Returns whether a part of the case is left to do and no job does it.
+    fn waits_for_a_job(&self) -> bool {
+        let table = self.table.as_ref().and_then(ChangeRun::progress);
+        let next = self.next_writes.as_ref().is_some_and(NextRun::is_running);
+        let preview = self.preview.as_ref().is_some_and(CasePreview::is_running);
+        let audit = self.audit.as_ref().is_some_and(AuditRun::is_running);
+        let is_left = self.is_reading() || audit || next || preview || table.is_some();
+        is_left && self.job().is_none()
+    }
+
+    /// The texts of the case for a worker that runs the table, and the position of the object among theirs. No text if
+    /// the page runs it: there is no worker, or the case is not worth the message. An error message alone is short, and
+    /// the object of an audit log is in no text of its own.
+    fn texts_for_worker(&self, has_worker: impl FnOnce() -> bool) -> (Vec<String>, usize) {
+        let may_travel = self.table.as_ref().is_some_and(ChangeRun::may_travel);
+        let reading = self.reading();
+        let is_in_texts = reading.is_some_and(|it| !it.is_audited && it.scene.is_none());
+        let texts = || self.items.iter().filter(|item| is_of_case(item));
+        let size = texts().map(|item| item.text.len()).sum();
+        if !may_travel || !is_in_texts || !is_worth_sending(size) || !has_worker() {
+            return (Vec::new(), 0);
+        }
+        let before = self.cases.get(..self.chosen).unwrap_or_default().iter();
+        let texts = texts().map(|item| item.text.to_string()).collect();
+        (texts, before.filter(|it| it.scene.is_none()).count())
+    }
+
+    /// Takes a part of the result of the job.
+    pub(crate) fn take_part(&mut self, part: JobPart) {
+        match part {
+            JobPart::Object(object) => self.take_object(object),
+            JobPart::Item(item) => self.take_item(*item, None),
+            JobPart::Next(found) => {
+                let next = self.next_writes.iter_mut();
+                next.for_each(|next| next.done.push(Rc::clone(&found)));
+            }
+            JobPart::Table(part) => self.table.iter_mut().for_each(|it| it.take_part(&part)),
+            JobPart::LeftOut(_) => {}
+        }
+    }
+
+    /// Takes the result of the job. Returns whether the texts of the case are others now, and are all read.
+    pub(crate) fn take_result(&mut self, result: JobResult) -> bool {
+        match result {
+            JobResult::Read(is_read) => return self.text_is_read(is_read),
+            JobResult::Objects(cases) => return self.objects_are_read(cases),
+            JobResult::AuditLog(log) => self.take_log(log),
+            JobResult::AuditReplay(replay) => self.take_replay(replay),
+            JobResult::Next => self.next_writes.iter_mut().for_each(NextRun::end),
+            JobResult::Preview(done) => {
+                self.preview
+                    .iter_mut()
+                    .for_each(|it| it.end(Rc::clone(&done)));
                 self.look_at_worst();
             }
-        } else if let Some(table) = &mut self.table
-            && table.works_in_slices()
-            && fx.slice(|| table.advance()).is_some()
-        {
-            self.mark_conflicts();
+            JobResult::Table(is_run) => {
+                self.table.iter_mut().for_each(|it| it.end(is_run));
+                self.mark_conflicts();
+            }
+            _ => {}
         }
         false
-    }
-}
-
-impl DiagnoseState {
-    /// The job that runs the table; `None` if it runs here, or nobody waits for it.
-    pub(crate) fn table_job(&self) -> Option<JobId> {
-        self.table.as_ref().and_then(ChangeRun::job)
-    }
-
-    /// The request for a job that is next, if there is one.
-    pub(crate) fn job_request(&self, has_worker: impl Fn() -> bool) -> Option<JobRequest> {
-        if let Some(text) = self.text_for_job(&has_worker) {
-            return Some(JobRequest::Read(text));
-        }
-        let mut audit = self.audit.iter().filter(|_| !self.is_reading());
-        if let Some(request) = audit.find_map(AuditRun::request) {
-            return Some(JobRequest::Audit(request));
-        }
-        let table = self.table_request(has_worker)?;
-        Some(JobRequest::Table(Box::new(table)))
-    }
-
-    /// Waits for the job that was [asked for](Self::job_request).
-    pub(crate) fn wait_for(&mut self, job: JobId) {
-        let audit = self.audit.as_mut().filter(|run| run.request().is_some());
-        if self.run.is_for_job() {
-            self.run.wait_for(job);
-        } else if let Some(audit) = audit {
-            audit.wait_for(job);
-        } else if let Some(table) = &mut self.table {
-            table.wait_for(job);
-        }
-    }
-
-    /// The request for a worker to run the table, if there is one, the table is next and the case is worth the message.
-    /// An error message alone is short, and the object of an audit log is in no text of its own.
-    fn table_request(&self, has_worker: impl FnOnce() -> bool) -> Option<TableRequest> {
-        let (table, reading) = (self.table.as_ref()?, self.reading()?);
-        let is_next = table.is_fresh() && !self.is_before_table();
-        if !is_next || reading.is_audited || reading.scene.is_some() {
-            return None;
-        }
-        let texts = || self.items.iter().filter(|item| is_of_case(item));
-        if !is_worth_sending(texts().map(|item| item.text.len()).sum()) || !has_worker() {
-            return None;
-        }
-        let before = self.cases.get(..self.chosen)?.iter();
-        Some(TableRequest {
-            texts: texts().map(|item| item.text.to_string()).collect(),
-            object: before.filter(|it| it.scene.is_none()).count(),
-            client: table.client,
-            manager: self.manager.clone(),
-            given: self.given_parts(),
-            known: Some(Rc::clone(reading)),
-        })
     }
 }
 
@@ -289,33 +287,33 @@ impl State {
     /// Starts the job that is next. A worker reads a large text and runs the table of a large case, if there is one: one
     /// request about a large object, and the search for what looks private in it, take longer than the page may be held.
     pub(crate) fn send_case_jobs(&mut self, fx: &mut Effects<'_>) {
-        if let Some(request) = self.diagnose.job_request(|| fx.has_worker()) {
-            let job = self.jobs.start(request, fx);
-            self.case().wait_for(job);
+        if !self.diagnose.waits_for_a_job() {
+            return;
+        }
+        let job = self.jobs.next();
+        if let Some(request) = self.case().begin_job(job, || fx.has_worker()) {
+            self.jobs.start_as(job, request, fx);
         }
     }
 
     /// The case, if it waits for a job.
-    pub(super) fn case_that_waits_for(&mut self, id: JobId) -> Option<&mut DiagnoseState> {
-        let waits = self.diagnose.jobs().any(|job| job == id);
+    fn case_that_waits_for(&mut self, id: JobId) -> Option<&mut DiagnoseState> {
+        let waits = self.diagnose.job() == Some(id);
         waits.then(|| self.case())
     }
 
-    /// Takes a part of the table from the job that runs it.
-    pub(crate) fn take_table_part(&mut self, id: JobId, part: &TablePart) {
-        let case = self.case_that_waits_for(id);
-        if let Some(table) = case.and_then(|case| case.table.as_mut()) {
-            table.take_part(part);
+    /// Takes a part of the result of a job.
+    pub(crate) fn take_case_part(&mut self, id: JobId, part: JobPart) {
+        if let Some(case) = self.case_that_waits_for(id) {
+            case.take_part(part);
         }
     }
 
-    /// The job that runs the table has ended.
-    pub(crate) fn table_is_run(&mut self, id: JobId, is_run: bool) {
-        if let Some(case) = self.case_that_waits_for(id) {
-            case.table
-                .iter_mut()
-                .for_each(|table| table.end_job(is_run));
-            case.mark_conflicts();
+    /// Takes the result of a job.
+    pub(crate) fn take_case_result(&mut self, id: JobId, result: JobResult, fx: &mut Effects<'_>) {
+        let case = self.case_that_waits_for(id);
+        if case.is_some_and(|case| case.take_result(result)) {
+            self.keep_case(fx);
         }
     }
 
@@ -383,13 +381,6 @@ impl State {
         self.view.show_all_controls(fx);
         self.enter_shown(Rc::new(tree), None, fx);
         fx.go_to(Page::Play.fragment());
-    }
-
-    /// Reads the next text, or does the rest of the work, for a slice.
-    pub(crate) fn read_further(&mut self, fx: &mut Effects<'_>) {
-        if self.diagnose.works_in_slices() && self.case().work(fx) {
-            self.keep_case(fx);
-        }
     }
 
     /// Keeps in the tab which object and which step is looked at. Apart from the case: a step must

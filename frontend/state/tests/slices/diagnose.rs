@@ -292,12 +292,12 @@ fn reading_goes_on_in_slices_and_what_is_known_stays_when_it_is_stopped() {
         include_str!("../../../../core/diagnose/tests/fight.json").trim()
     );
     page.send(DiagnoseMsg::Bring(event.repeat(8)));
-    page.send(optimist_state::Msg::Work);
+    page.work();
     assert!(
         page.state.diagnose.is_reading(),
         "it takes more than a slice"
     );
-    assert!(page.state.diagnose.percent_read() < 100);
+    assert!(page.state.percent_read() < 100);
     page.send(DiagnoseMsg::Draft("typed".to_owned()));
     page.send(DiagnoseMsg::CancelReading);
     assert!(!page.state.diagnose.is_reading());
@@ -515,7 +515,7 @@ fn a_preview_says_of_every_object_of_an_upgrade_what_becomes_of_it() {
     let mut page = example(CaseExample::Release);
     let outcomes = |page: &Page| -> Vec<(String, PreviewOutcome)> {
         let preview = page.state.diagnose.preview.as_ref().expect("a preview");
-        assert_eq!(preview.progress(), None);
+        assert_eq!(page.state.preview_progress(), None);
         let rows = preview.rows();
         rows.map(|row| {
             (
@@ -672,7 +672,7 @@ fn the_table_can_be_cancelled() {
     let mut page = diagnose();
     page.send(DiagnoseMsg::Example(CaseExample::LiveObject));
     while page.state.diagnose.is_reading() {
-        page.send(optimist_state::Msg::Work);
+        page.work();
     }
     let table = page.state.diagnose.table.as_ref();
     assert!(table.is_some_and(|table| table.progress().is_some()));

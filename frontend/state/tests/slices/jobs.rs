@@ -173,27 +173,23 @@ fn read_case(
     for text in texts {
         page.send(DiagnoseMsg::Bring((*text).to_owned()));
     }
-    while page.state.works_in_slices() {
-        match begun_job(&mut page) {
+    while page.state.is_working() {
+        match sent_job(&page) {
             Some((id, request @ JobRequest::Read(_))) => {
                 for report in reported_elsewhere(id, request) {
                     page.send(Msg::Job(id, report));
                 }
             }
             Some(job) => return (page, Some(job)),
-            None => {}
+            None => page.work(),
         }
     }
     (page, None)
 }
 
-/// The job that the next slice of work asks for.
-fn begun_job(page: &mut Page) -> Option<(JobId, JobRequest)> {
-    let effects = page.effects(Msg::Work);
-    effects.into_iter().find_map(|effect| match effect {
-        BrowserEffect::StartJob(id, request) => Some((id, *request)),
-        _ => None,
-    })
+/// The job that waits for a worker.
+fn sent_job(page: &Page) -> Option<(JobId, JobRequest)> {
+    page.browser.sent.borrow_mut().pop_front()
 }
 
 /// A page whose worker is asked to read a text.
@@ -201,11 +197,10 @@ fn reading(text: &str) -> (Page, JobId, JobRequest) {
     let mut page = diagnose();
     page.browser.has_worker.set(true);
     page.send(DiagnoseMsg::Bring(text.to_owned()));
-    let job = std::iter::from_fn(|| {
-        let works = page.state.works_in_slices();
-        works.then(|| begun_job(&mut page))
-    });
-    let (id, request) = job.flatten().next().expect("a worker reads it");
+    while page.browser.sent.borrow().is_empty() && page.state.is_working() {
+        page.work();
+    }
+    let (id, request) = sent_job(&page).expect("a worker reads it");
     assert!(matches!(request, JobRequest::Read(_)), "{request:?}");
     (page, id, request)
 }
@@ -213,8 +208,10 @@ fn reading(text: &str) -> (Page, JobId, JobRequest) {
 /// The texts of a case with what they are, and what is known of its objects.
 fn read(page: &Page) -> String {
     let case = &page.state.diagnose;
+    let ids: Vec<u32> = case.items.iter().map(|it| it.id).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
     let items = case.items.iter();
-    let items: Vec<_> = items.map(|it| (it.id, &it.text, &it.content)).collect();
+    let items: Vec<_> = items.map(|it| (&it.text, &it.content)).collect();
     let readings = case.cases.iter().map(|it| {
         let installed = it.installed.as_ref().map(|on| {
             let stored = on.world.stored();
@@ -294,8 +291,8 @@ fn a_worker_runs_the_same_table() {
         assert!(none.is_none(), "no worker, no job");
         let (mut elsewhere, job) = read_case(chosen, texts, true);
         let (id, request) = job.unwrap_or_else(|| panic!("a worker runs {texts:?}"));
-        assert!(request.can_travel() && !elsewhere.state.works_in_slices());
-        assert!(elsewhere.state.diagnose.is_working(), "it waits for it");
+        assert!(request.can_travel());
+        assert!(elsewhere.state.is_working(), "it waits for it");
         let reports = reported_elsewhere(id, request);
         // A worker fails in the middle, and the page begins again.
         let failed = reports.iter().take(reports.len() / 2);
@@ -316,10 +313,13 @@ fn a_worker_reads_a_large_text_as_the_page_does() {
         let text = large(text);
         let (here, _) = read_case(0, &[&text], false);
         let (mut elsewhere, id, request) = reading(&text);
-        assert!(request.can_travel() && !elsewhere.state.works_in_slices());
+        assert!(request.can_travel());
         assert!(elsewhere.state.diagnose.is_reading());
-        for report in reported_elsewhere(id, request) {
-            elsewhere.send(Msg::Job(id, report));
+        let reports = reported_elsewhere(id, request);
+        // A worker fails in the middle, and another one begins again.
+        let failed = reports.iter().take(reports.len() / 2);
+        for report in failed.chain(&reports) {
+            elsewhere.send(Msg::Job(id, report.clone()));
         }
         elsewhere.finish_work();
         assert_eq!(read(&here), read(&elsewhere));
@@ -330,12 +330,42 @@ fn a_worker_reads_a_large_text_as_the_page_does() {
 }
 
 #[test]
+fn an_earlier_state_goes_on_with_a_job_as_the_later_one_did() {
+    let texts = [DEPLOYMENT, UPGRADE, CONFIG];
+    let (after, _) = read_case(0, &texts, false);
+    let mut page = diagnose();
+    for text in texts {
+        page.send(DiagnoseMsg::Bring(text.to_owned()));
+    }
+    let mut heard = Vec::new();
+    let mut earlier = page.state.clone();
+    while page.state.is_working() {
+        page.browser.jobs.borrow_mut().advance(SLICE, &|| 0.0);
+        let report = page.browser.jobs.borrow_mut().take_report();
+        if let Some((id, report)) = report {
+            heard.push((id, report.clone()));
+            page.send(Msg::Job(id, report));
+        }
+    }
+    assert_eq!(shown(&after), shown(&page));
+    for (id, report) in heard {
+        earlier.update(Msg::Job(id, report), &page.browser);
+    }
+    let earlier = Page {
+        state: earlier,
+        browser: page.browser,
+    };
+    assert_eq!(read(&after), read(&earlier));
+    assert_eq!(shown(&after), shown(&earlier));
+}
+
+#[test]
 fn what_is_brought_and_typed_while_a_worker_reads_stays() {
     let text = large(DEPLOYMENT);
     let (mut page, id, request) = reading(&text);
     page.send(DiagnoseMsg::Draft("the next".to_owned()));
     page.send(DiagnoseMsg::Bring(CONFIG.to_owned()));
-    assert!(!page.state.works_in_slices(), "one text after the other");
+    assert!(sent_job(&page).is_none(), "one text after the other");
     for report in reported_elsewhere(id, request) {
         page.send(Msg::Job(id, report));
     }

@@ -1,13 +1,14 @@
 //! A page without a browser: its state, and storages in memory.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use optimist_sessions::{StorageArea, StorageContents, StorageEffect};
 use optimist_simulation::ActorId;
 use optimist_state::{
-    BrowserEffect, DiagnoseState, EditMsg, JobQueue, JobRequest, Msg, Platform, RequestMsg, SLICE,
-    State, Typing, run,
+    BrowserEffect, DiagnoseState, EditMsg, JobId, JobQueue, JobRequest, Msg, Platform, RequestMsg,
+    SLICE, State, Typing, run,
 };
 
 /// A stand-in for the browser.
@@ -25,6 +26,8 @@ pub struct Memory {
     pub jobs: RefCell<JobQueue>,
     /// `true` if jobs can travel to a worker.
     pub has_worker: Cell<bool>,
+    /// The jobs that travelled, and wait for a worker.
+    pub sent: RefCell<VecDeque<(JobId, JobRequest)>>,
     now: Cell<f64>,
 }
 
@@ -38,6 +41,7 @@ impl Default for Memory {
             tab_full: Cell::default(),
             jobs: RefCell::new(JobQueue::new(report)),
             has_worker: Cell::default(),
+            sent: RefCell::default(),
             now: Cell::default(),
         }
     }
@@ -87,7 +91,10 @@ impl Memory {
             BrowserEffect::Focus(id) => self.focused.borrow_mut().push(id.clone()),
             BrowserEffect::StartJob(id, request) => {
                 let request = JobRequest::clone(request);
-                self.jobs.borrow_mut().start(*id, request, self.now());
+                match self.has_worker.get() && request.can_travel() {
+                    true => self.sent.borrow_mut().push_back((*id, request)),
+                    false => self.jobs.borrow_mut().start(*id, request, self.now()),
+                }
             }
             BrowserEffect::CancelJob(id) => self.jobs.borrow_mut().cancel(*id),
             BrowserEffect::Then(msg) => {
@@ -161,9 +168,6 @@ impl Page {
 
     /// Works for a slice.
     pub fn work(&mut self) {
-        if self.state.works_in_slices() {
-            self.send(Msg::Work);
-        }
         let now = || self.browser.now();
         self.browser.jobs.borrow_mut().advance(SLICE, &now);
         let report = self.browser.jobs.borrow_mut().take_report();
