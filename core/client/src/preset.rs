@@ -88,6 +88,29 @@ impl Preset {
         Preset::CreateOrUpdate,
     ];
 
+    /// Returns its name in addresses and links.
+    pub fn slug(self) -> &'static str {
+        match self {
+            Preset::KubectlEdit => "kubectl-edit",
+            Preset::KubectlApply => "kubectl-apply",
+            Preset::KubectlApplyServerSide => "kubectl-apply-server-side",
+            Preset::KubectlReplace => "kubectl-replace",
+            Preset::KubectlScale => "kubectl-scale",
+            Preset::KubectlLabel => "kubectl-label",
+            Preset::Update => "update",
+            Preset::MergeFrom => "merge-from",
+            Preset::Autoscaler => "autoscaler",
+            Preset::Helm3 => "helm-3",
+            Preset::Helm4 => "helm-4",
+            Preset::ArgoCdClientSide => "argo-cd",
+            Preset::ArgoCdServerSide => "argo-cd-server-side",
+            Preset::Flux => "flux",
+            Preset::Terraform => "terraform",
+            Preset::ControllerApply => "controller-apply",
+            Preset::CreateOrUpdate => "create-or-update",
+        }
+    }
+
     /// Returns whether the client writes a manifest that people keep in a file, and not the object that it has read.
     pub fn writes_manifest(self) -> bool {
         matches!(self, Preset::KubectlApply | Preset::KubectlApplyServerSide)

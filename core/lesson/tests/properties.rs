@@ -161,7 +161,7 @@ fn edits(manifest: &str, changes: &[(&str, Value)]) -> Scenario {
 #[test]
 fn the_examples_of_a_pair_are_properties_about_what_it_changes() {
     for ready in PRESETS {
-        let thirds = ThirdActor::EDITORS.into_iter().chain(ThirdActor::TOOLS);
+        let thirds = ThirdActor::all();
         let thirds = thirds.map(Some);
         for third in thirds.chain([None]) {
             let mut scenario = ready.scenario().unwrap();

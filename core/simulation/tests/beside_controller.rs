@@ -79,7 +79,7 @@ fn loses_in_some_order(
 fn all_orders_of_play_lose_an_edit_where_the_search_says_so() {
     let mut told = Vec::new();
     for (name, switches) in [(Name::FinalizerKeeper, &[][..]), (Name::FieldOwner, &[])] {
-        for third in [&ThirdActor::EDITORS[..], &ThirdActor::TOOLS].concat() {
+        for third in ThirdActor::all() {
             let tree = tree(name, switches, &[]);
             let Some(question) = no_edit_lost(&tree, third) else {
                 continue;

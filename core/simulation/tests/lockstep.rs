@@ -265,7 +265,7 @@ fn compare_controlled(seed: u64) -> usize {
         always: vec![Safety::NoEditLost],
         ..ControllerQuestion::default()
     };
-    let thirds = [&ThirdActor::EDITORS[..], &ThirdActor::TOOLS].concat();
+    let thirds: Vec<ThirdActor> = ThirdActor::all().collect();
     let with_third = match random.below(3) {
         0 => None,
         _ => question

@@ -18,7 +18,7 @@ pub(super) fn writer(store: &StateHandle) -> Html {
     let client = case.client();
     let onclient = store.on(|event: Event| {
         let at = chosen(&event);
-        DiagnoseMsg::Client(WRITERS.get(at).map_or(WRITERS[0].0, |it| it.0))
+        DiagnoseMsg::Client(*WRITERS.get(at).unwrap_or(&WRITERS[0]))
     });
     let onmanager = store.on(|event: Event| {
         let input = event.target_dyn_into::<HtmlInputElement>();
@@ -29,9 +29,9 @@ pub(super) fn writer(store: &StateHandle) -> Html {
             <label class="field">
                 <span>{ label::ways_client() }</span>
                 <select aria-label={label::ways_client()} onchange={onclient}>
-                    { for WRITERS.iter().map(|(preset, slug)| html! {
-                        <option value={*slug} selected={*preset == client}>
-                            { messages::client_long(*preset) }
+                    { for WRITERS.map(|preset| html! {
+                        <option value={preset.slug()} selected={preset == client}>
+                            { messages::client_long(preset) }
                         </option>
                     }) }
                 </select>

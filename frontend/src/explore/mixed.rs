@@ -5,9 +5,10 @@ use std::rc::Rc;
 use optimist_client::WriteMethod;
 use optimist_messages::{explore as messages, label};
 use optimist_simulation::ActorId;
-use optimist_simulation::explore::{Plan, ThirdActor, tool_slug};
+use optimist_simulation::explore::Plan;
 use yew::{Callback, Event, Html, Properties, UseReducerDispatcher, classes, component, html};
 
+use super::setup::tool_options;
 use super::store::ExploreStore;
 use crate::browser::{selected, ticked};
 use crate::state::{ExploreMsg, ExploreSetup, MixedWay};
@@ -70,7 +71,7 @@ fn choice(props: &MixedProps, (index, actor): (usize, ActorId)) -> Html {
     let letter = actor.letter();
     let choose = changed(|place, event| {
         let chosen = selected(&event);
-        let tool = Plan::TOOLS.into_iter().find(|it| tool_slug(*it) == chosen);
+        let tool = Plan::TOOLS.into_iter().find(|it| it.slug() == chosen);
         let method = chosen.parse().ok().map(MixedWay::Method);
         place.0 = method.or(tool.map(MixedWay::Tool)).unwrap_or(place.0);
     });
@@ -84,13 +85,7 @@ fn choice(props: &MixedProps, (index, actor): (usize, ActorId)) -> Html {
                         { messages::way(*known) }
                     </option>
                 }) }
-                <optgroup label={label::setup_third_tools()}>
-                    { for Plan::TOOLS.map(|tool| html! {
-                        <option value={tool_slug(tool)} selected={way == MixedWay::Tool(tool)}>
-                            { messages::third(ThirdActor::Tool(tool)) }
-                        </option>
-                    }) }
-                </optgroup>
+                { tool_options(Plan::TOOLS, |tool| way == MixedWay::Tool(tool)) }
             </select>
             if matches!(way, MixedWay::Method(_)) {
                 <label class="check">

@@ -23,6 +23,7 @@ use yew::{
     use_reducer,
 };
 
+pub(crate) use self::setup::tool_options;
 use self::store::ExploreStore;
 use crate::browser;
 use crate::components::{header, kept_notice};

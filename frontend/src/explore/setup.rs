@@ -1,8 +1,9 @@
 //! The setup of a search.
 
+use optimist_client::Preset;
 use optimist_messages::{explore as messages, label};
 use optimist_simulation::ActorId;
-use optimist_simulation::explore::{PRESETS, ThirdActor};
+use optimist_simulation::explore::{PRESETS, Plan, ThirdActor};
 use yew::{Callback, Event, Html, html};
 
 use super::{Explored, on};
@@ -93,13 +94,11 @@ fn third(model: &Explored) -> Html {
     let choose = changed(model, |setup, event| {
         setup.third = ThirdActorChoice::named(&selected(event));
     });
-    let option = |preset: ThirdActor| {
+    let preset = |preset| Some(ThirdActorChoice::Preset(preset));
+    let option = |editor: ThirdActor| {
         html! {
-            <option
-                value={preset.slug()}
-                selected={third == Some(ThirdActorChoice::Preset(preset))}
-            >
-                { messages::third(preset) }
+            <option value={editor.slug()} selected={third == preset(editor)}>
+                { messages::third(editor) }
             </option>
         }
     };
@@ -118,11 +117,25 @@ fn third(model: &Explored) -> Html {
                         { of_play(&others) }
                     </option>
                 }
-                <optgroup label={label::setup_third_tools()}>
-                    { for ThirdActor::TOOLS.map(option) }
-                </optgroup>
+                { tool_options(Plan::TOOLS, |tool| third == preset(ThirdActor::Tool(tool))) }
             </select>
         </label>
+    }
+}
+
+/// Draws the tools of a choice.
+pub(crate) fn tool_options(
+    tools: impl IntoIterator<Item = Preset>,
+    is_chosen: impl Fn(Preset) -> bool,
+) -> Html {
+    html! {
+        <optgroup label={label::setup_third_tools()}>
+            { for tools.into_iter().map(|tool| html! {
+                <option value={tool.slug()} selected={is_chosen(tool)}>
+                    { messages::third(ThirdActor::Tool(tool)) }
+                </option>
+            }) }
+        </optgroup>
     }
 }
 

@@ -25,7 +25,7 @@ pub use optimist_checker::{
     StateView, StoredObjects, Tally, Transition, TransitionId, TransitionKind, TransitionMeaning,
 };
 pub use optimist_system::Faults;
-pub use preset::{ExplorePreset, PRESETS, PresetAction, ThirdActor, tool_slug};
+pub use preset::{ExplorePreset, PRESETS, PresetAction, ThirdActor};
 pub(crate) use ready_question::ready_properties;
 pub use replay::replayed;
 pub use scenario::{OwnWrite, Plan, Scenario};

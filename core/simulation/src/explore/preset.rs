@@ -187,24 +187,10 @@ impl ThirdActor {
         ThirdActor::Deletes,
     ];
 
-    /// Those that are tools: they send their own requests, whatever the other two write by.
-    pub const TOOLS: [ThirdActor; 11] = [
-        ThirdActor::Tool(Preset::KubectlApply),
-        ThirdActor::Tool(Preset::KubectlApplyServerSide),
-        ThirdActor::Tool(Preset::KubectlReplace),
-        ThirdActor::Tool(Preset::Helm3),
-        ThirdActor::Tool(Preset::Helm4),
-        ThirdActor::Tool(Preset::ArgoCdClientSide),
-        ThirdActor::Tool(Preset::ArgoCdServerSide),
-        ThirdActor::Tool(Preset::Flux),
-        ThirdActor::Tool(Preset::Terraform),
-        ThirdActor::Tool(Preset::KubectlScale),
-        ThirdActor::Tool(Preset::Autoscaler),
-    ];
-
-    /// All of them: editors, then tools.
+    /// All of them: editors, then tools, which send their own requests, whatever the other two write by.
     pub fn all() -> impl Iterator<Item = ThirdActor> {
-        Self::EDITORS.into_iter().chain(Self::TOOLS)
+        let tools = Plan::TOOLS.into_iter().map(ThirdActor::Tool);
+        Self::EDITORS.into_iter().chain(tools)
     }
 
     /// Returns the one with a name in addresses.
@@ -218,7 +204,7 @@ impl ThirdActor {
             ThirdActor::Annotates => "annotates",
             ThirdActor::Reports => "reports",
             ThirdActor::Deletes => "deletes",
-            ThirdActor::Tool(preset) => tool_slug(preset),
+            ThirdActor::Tool(preset) => preset.slug(),
         }
     }
 
@@ -226,11 +212,10 @@ impl ThirdActor {
     pub fn plan(self, scenario: &Scenario) -> Plan {
         let set =
             |at: &str, value: Value| Intent::Change(vec![IntendedChange::at(at, Some(value))]);
+        let annotation = || set("/metadata/annotations/example.com~1checked", "yes".into());
         match self {
-            ThirdActor::Annotates => {
-                let note = "/metadata/annotations/example.com~1checked";
-                Plan::new("controller", set(note, "yes".into()))
-            }
+            ThirdActor::Annotates => Plan::new("controller", annotation()),
+            ThirdActor::Tool(preset @ Preset::KubectlEdit) => Plan::of_tool(preset, annotation()),
             ThirdActor::Tool(preset @ (Preset::KubectlScale | Preset::Autoscaler)) => {
                 Plan::of_tool(preset, scenario.one_replica_more())
             }
@@ -244,29 +229,6 @@ impl ThirdActor {
             },
             ThirdActor::Deletes => Plan::new("cleaner", Intent::Delete),
         }
-    }
-}
-
-/// Returns the name of a tool in addresses.
-pub fn tool_slug(preset: Preset) -> &'static str {
-    match preset {
-        Preset::KubectlEdit => "kubectl-edit",
-        Preset::KubectlApply => "kubectl-apply",
-        Preset::KubectlApplyServerSide => "kubectl-apply-server-side",
-        Preset::KubectlReplace => "kubectl-replace",
-        Preset::KubectlScale => "kubectl-scale",
-        Preset::KubectlLabel => "kubectl-label",
-        Preset::Update => "update",
-        Preset::MergeFrom => "merge-from",
-        Preset::Autoscaler => "autoscaler",
-        Preset::Helm3 => "helm-3",
-        Preset::Helm4 => "helm-4",
-        Preset::ArgoCdClientSide => "argo-cd",
-        Preset::ArgoCdServerSide => "argo-cd-server-side",
-        Preset::Flux => "flux",
-        Preset::Terraform => "terraform",
-        Preset::ControllerApply => "controller-apply",
-        Preset::CreateOrUpdate => "create-or-update",
     }
 }
 

@@ -3,7 +3,7 @@
 use optimist_client::{Preset, WriteMethod};
 use optimist_links::Session;
 use optimist_simulation::explore::{
-    PRESETS, Scenario, Search, ThirdActor, TransitionKind, replayed,
+    PRESETS, Plan, Scenario, Search, ThirdActor, TransitionKind, replayed,
 };
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
@@ -112,7 +112,7 @@ fn assert_sent(search: &Search, path: &[usize], tree: &HistoryTree, before: usiz
 #[test]
 fn a_history_with_a_tool_is_shown_request_by_request() {
     for ready in PRESETS {
-        for third in ThirdActor::TOOLS {
+        for third in Plan::TOOLS.map(ThirdActor::Tool) {
             let all = [
                 WriteMethod::Update,
                 WriteMethod::Merge,

@@ -4,7 +4,7 @@
 use optimist_client::WriteMethod;
 use optimist_messages::explore as said_of;
 use optimist_simulation::explore::{
-    ExplorePreset, PRESETS, Search, SearchStatus, ThirdActor, Transition, TransitionId,
+    ExplorePreset, PRESETS, Plan, Search, SearchStatus, ThirdActor, Transition, TransitionId,
     TransitionKind, replayed,
 };
 use optimist_simulation::{HistoryTree, World};
@@ -185,7 +185,7 @@ pub fn each(hearing: &mut Hearing) {
     for slug in ["different-fields", "delete-and-edit"] {
         let preset = PRESETS.iter().find(|it| it.slug == slug);
         let preset = preset.expect("the pair is there");
-        for third in ThirdActor::TOOLS {
+        for third in Plan::TOOLS.map(ThirdActor::Tool) {
             let told = || format!("   {slug}: {third:?}");
             let searched = Searched::new(preset, third).expect("it is searched");
             let (_, says) = said_of::pair(preset).expect("the pair has messages");

@@ -4,13 +4,14 @@ use std::rc::Rc;
 
 use optimist_client::visible;
 use optimist_messages::{explore, label, orders as messages};
-use optimist_simulation::explore::{PropertyAnswer, ThirdActor};
+use optimist_simulation::explore::{Plan, PropertyAnswer, ThirdActor};
 use optimist_simulation::{ActorId, HistoryTree};
 use yew::{Event, Html, Properties, classes, component, html, use_memo};
 
 use crate::browser::selected;
 use crate::components::OwnProperty;
 use crate::components::icon::{Icon, icon};
+use crate::explore::tool_options;
 use crate::state::{
     ControllerMsg, OrderProperty, OrdersFinding, Sends, StateHandle, thirds_beside_controller,
 };
@@ -67,16 +68,17 @@ fn OneMore(props: &OfMomentProps) -> Html {
             </option>
         }
     };
-    let is_tool = |third: &&ThirdActor| matches!(third, ThirdActor::Tool(_));
+    let editors = ThirdActor::EDITORS.iter().filter(|it| thirds.contains(it));
+    let tools = Plan::TOOLS
+        .into_iter()
+        .filter(|it| thirds.contains(&ThirdActor::Tool(*it)));
     html! {
         <label class="field">
             <span>{ label::orders_third() }</span>
             <select onchange={choose}>
                 <option value="" selected={chosen.is_none()}>{ label::setup_no_third() }</option>
-                { for thirds.iter().filter(|third| !is_tool(third)).map(option) }
-                <optgroup label={label::setup_third_tools()}>
-                    { for thirds.iter().filter(is_tool).map(option) }
-                </optgroup>
+                { for editors.map(option) }
+                { tool_options(tools, |tool| chosen == Some(ThirdActor::Tool(tool))) }
             </select>
         </label>
     }

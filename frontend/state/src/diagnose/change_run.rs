@@ -28,21 +28,21 @@ use super::client_of;
 use super::reading::CaseReading;
 use crate::jobs::JobId;
 
-/// The clients that write a manifest, each with its name in links.
-pub const WRITERS: [(Preset, &str); 13] = [
-    (Preset::KubectlApplyServerSide, "kubectl-apply-server-side"),
-    (Preset::KubectlApply, "kubectl-apply"),
-    (Preset::KubectlReplace, "kubectl-replace"),
-    (Preset::Helm4, "helm-4"),
-    (Preset::Helm3, "helm-3"),
-    (Preset::ArgoCdServerSide, "argo-cd-server-side"),
-    (Preset::ArgoCdClientSide, "argo-cd"),
-    (Preset::Flux, "flux"),
-    (Preset::Terraform, "terraform"),
-    (Preset::ControllerApply, "controller-apply"),
-    (Preset::CreateOrUpdate, "create-or-update"),
-    (Preset::Update, "update"),
-    (Preset::MergeFrom, "merge-from"),
+/// The clients that write a manifest.
+pub const WRITERS: [Preset; 13] = [
+    Preset::KubectlApplyServerSide,
+    Preset::KubectlApply,
+    Preset::KubectlReplace,
+    Preset::Helm4,
+    Preset::Helm3,
+    Preset::ArgoCdServerSide,
+    Preset::ArgoCdClientSide,
+    Preset::Flux,
+    Preset::Terraform,
+    Preset::ControllerApply,
+    Preset::CreateOrUpdate,
+    Preset::Update,
+    Preset::MergeFrom,
 ];
 
 /// The most fields that have a column of their own.

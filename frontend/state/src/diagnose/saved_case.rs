@@ -40,12 +40,12 @@ impl SavedCase {
     fn parse(json: &Value) -> Self {
         let texts = json["texts"].as_array().into_iter().flatten();
         let slug = json["client"].as_str().unwrap_or_default();
-        let known = WRITERS.iter().find(|(_, known)| *known == slug);
+        let known = WRITERS.into_iter().find(|known| known.slug() == slug);
         Self {
             texts: texts
                 .filter_map(|text| Some(text.as_str()?.into()))
                 .collect(),
-            client: known.map(|(client, _)| *client),
+            client: known,
             manager: json["manager"].as_str().unwrap_or_default().to_owned(),
             given: read_given_parts(&json["given"]),
             withheld: withheld(json),
@@ -138,8 +138,7 @@ fn read_given_parts(json: &Value) -> GivenParts {
 }
 
 fn client_slug(client: Preset) -> Option<&'static str> {
-    let mut known = WRITERS.iter().filter(|(preset, _)| *preset == client);
-    known.next().map(|(_, slug)| *slug)
+    WRITERS.contains(&client).then(|| client.slug())
 }
 
 impl DiagnoseState {

@@ -1,6 +1,6 @@
 //! The selection of Explore in links.
 
-use optimist_simulation::explore::{PRESETS, Plan, ThirdActor, tool_slug};
+use optimist_simulation::explore::{PRESETS, Plan, ThirdActor};
 use optimist_simulation::{HistoryTree, NGINX, World};
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ impl ExploreModel {
         let mixed: Value = mixed
             .map(|(way, reads)| match way {
                 MixedWay::Method(way) => json!([slug(usize::from(*way)), reads]),
-                MixedWay::Tool(preset) => json!([tool_slug(*preset), reads]),
+                MixedWay::Tool(preset) => json!([preset.slug(), reads]),
             })
             .collect();
         let third = setup.third.map(ThirdActorChoice::slug);
@@ -103,7 +103,7 @@ impl ExploreModel {
         let mixed = json.get("mixed").and_then(Value::as_array);
         for (place, said) in setup.mixed.iter_mut().zip(mixed.into_iter().flatten()) {
             let known = said.get(0).and_then(Value::as_str).and_then(|slug| {
-                let tool = || Plan::TOOLS.into_iter().find(|it| tool_slug(*it) == slug);
+                let tool = || Plan::TOOLS.into_iter().find(|it| it.slug() == slug);
                 let method = way(slug).and_then(|way| u8::try_from(way).ok());
                 let method = method.map(MixedWay::Method);
                 method.or_else(|| tool().map(MixedWay::Tool))

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use optimist_client::{Preset, WriteMethod};
 use optimist_simulation::explore::{
-    Comparison, HistoryAnswer, PRESETS, Plan, Search, Tally, ThirdActor, tool_slug,
+    Comparison, HistoryAnswer, PRESETS, Plan, Search, Tally, ThirdActor,
 };
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_state::{
@@ -322,13 +322,13 @@ fn a_link_without_a_property_is_as_it_was_before_there_were_properties() {
 
 #[test]
 fn a_link_carries_a_third_actor_that_is_a_tool() {
-    for third in ThirdActor::EDITORS.into_iter().chain(ThirdActor::TOOLS) {
+    for third in ThirdActor::all() {
         let mut model = ExploreModel::new();
         model.update(ExploreMsg::Setup(ExploreSetup {
             third: Some(ThirdActorChoice::Preset(third)),
             ..model.setup.clone()
         }));
-        let is_tool = ThirdActor::TOOLS.contains(&third);
+        let is_tool = matches!(third, ThirdActor::Tool(_));
         assert_eq!(model.setup.tool(), Some(third).filter(|_| is_tool));
         let json = model.to_json();
         assert_eq!(json["third"], third.slug());
@@ -347,12 +347,12 @@ fn a_link_carries_every_tool_of_an_editor() {
             model.update(ExploreMsg::Setup(setup));
             assert_eq!(model.chosen, model.mixed_row());
             let json = model.to_json();
-            assert_eq!(json["mixed"][actor], json!([tool_slug(tool), true]));
+            assert_eq!(json["mixed"][actor], json!([tool.slug(), true]));
             let opened = ExploreModel::new().requested(&request(tree(), json));
             assert_eq!(opened, (model.setup.clone(), model.chosen), "{tool:?}");
         }
         let method = ExploreModel::new();
-        let method = method.ways.iter().find(|way| way.slug() == tool_slug(tool));
+        let method = method.ways.iter().find(|way| way.slug() == tool.slug());
         assert_eq!(method, None, "one name means one way");
     }
 }
