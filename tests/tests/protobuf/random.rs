@@ -55,8 +55,13 @@ impl Chance {
                     .map(|_| self.value(&inner.item, depth + 1))
                     .collect()
             }
-            Type::Any => json!({"f:a": {}, "b": [1, self.text(), null]}),
+            Type::Any => self.json(),
         }
+    }
+
+    /// A value of any form.
+    fn json(&mut self) -> Value {
+        json!({"f:a": {}, "b": [1, self.text(), null]})
     }
 
     fn text(&mut self) -> String {
@@ -100,6 +105,7 @@ impl Chance {
                 let choices = [json!(0), json!(80), json!(-1), json!(""), json!("25%")];
                 self.choose(&choices)
             }
+            Scalar::Raw => self.json(),
             Scalar::Untyped => Value::Null,
         }
     }
