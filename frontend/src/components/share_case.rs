@@ -106,7 +106,7 @@ pub(super) fn markdown(store: &StateHandle) -> Html {
                     Some(CaseReport::Done(text)) => html! {
                         <CaseMarkdown text={AttrValue::from(Rc::clone(text))} />
                     },
-                    Some(CaseReport::Running(_)) | None => html! {
+                    Some(CaseReport::Running(..)) | None => html! {
                         <p class="muted" role="status">{ label::report_not_ready() }</p>
                     },
                 }

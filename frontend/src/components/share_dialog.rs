@@ -1,5 +1,8 @@
 //! Shares the stage as a link or a file, and opens sessions from files.
 
+use std::rc::Rc;
+
+use js_sys::Array;
 use optimist_client::visible;
 use optimist_diagnose::case::ObjectId;
 use optimist_exports::{mermaid, report, script};
@@ -16,7 +19,7 @@ use super::share_case;
 use super::snippet::Copy;
 use crate::browser::{self, ticked};
 use crate::names::page_name;
-use crate::saved_page;
+use crate::saved_page::{self, save_file};
 use crate::state::{
     Dialog, MAX_SAVED, Page, ReplayState, Sends, ShareMsg, StateHandle, ViewMsg, Withheld,
     session_fragment,
@@ -264,8 +267,23 @@ fn exports(tree: &HistoryTree) -> Html {
     }
 }
 
-/// A link that saves a text as a file.
+/// The longest text in the address of a link, in bytes. To draw a longer one holds the page.
+const MAX_ADDRESS: usize = 200_000;
+
+/// A link that saves a text as a file. For a long text it is a button, and the file is made when it is pressed.
 pub(crate) fn export(file: &'static str, label: String, text: &str) -> Html {
+    if text.len() > MAX_ADDRESS {
+        let text: Rc<str> = text.into();
+        let onclick = move |_| {
+            // A browser without files has no dialog for them either.
+            let _ = save_file(
+                &Array::of1(&(&*text).into()),
+                "text/plain;charset=utf-8",
+                file,
+            );
+        };
+        return html! { <button type="button" class="button" {onclick}>{ label }</button> };
+    }
     let text = String::from(js_sys::encode_uri_component(text));
     html! {
         <a class="button" download={file} href={format!("data:text/plain;charset=utf-8,{text}")}>

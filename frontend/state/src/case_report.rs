@@ -1,5 +1,6 @@
 //! A case as Markdown, as it is shared: a job runs everything in it again, and writes it.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde_json::Value;
 use crate::State;
 use crate::diagnose::DiagnoseState;
 use crate::effect::Effects;
-use crate::jobs::{JobId, JobRequest, JobResult, Work};
+use crate::jobs::{JobId, JobPart, JobRequest, JobResult, Work};
 use crate::share::ShareState;
 
 /// Writes a case as Markdown, once everything in it has run. `true` if stand-ins replace its values.
@@ -26,8 +27,8 @@ pub struct ReportRequest {
 /// The Markdown of the shared case.
 #[derive(Clone, Debug)]
 pub enum CaseReport {
-    /// A job writes it.
-    Running(JobId),
+    /// A job writes it. These are the parts so far.
+    Running(JobId, Vec<Rc<str>>),
     /// It is written.
     Done(Rc<str>),
 }
@@ -85,10 +86,15 @@ impl CaseWork {
     }
 }
 
+/// The bytes of a part of the Markdown: the page takes one part after the other from a worker.
+const PART: usize = 200_000;
+
 /// The Markdown of a request, in parts.
 pub(crate) struct ReportWork {
     run: CaseWork,
     stand_ins: bool,
+    /// The parts that nobody has taken.
+    written: VecDeque<JobPart>,
 }
 
 impl ReportWork {
@@ -98,8 +104,21 @@ impl ReportWork {
         Self {
             run: CaseWork::new(case, write),
             stand_ins: request.stand_ins,
+            written: VecDeque::new(),
         }
     }
+}
+
+/// A text in parts of about [`PART`] bytes.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut ends = (PART..rest.len()).chain([rest.len()]);
+        let end = ends.find(|end| rest.is_char_boundary(*end))?;
+        let (part, after) = rest.split_at(end);
+        rest = after;
+        (!part.is_empty()).then_some(part)
+    })
 }
 
 impl Work for ReportWork {
@@ -108,7 +127,13 @@ impl Work for ReportWork {
             return None;
         }
         let markdown = (self.run.write)(&self.run.case, self.stand_ins);
-        Some(JobResult::Report(markdown))
+        let parts = parts(&markdown).map(str::to_owned).enumerate();
+        self.written = parts.map(|(at, part)| JobPart::Report(at, part)).collect();
+        Some(JobResult::Report)
+    }
+
+    fn take_part(&mut self) -> Option<JobPart> {
+        self.written.pop_front()
     }
 
     fn progress(&self) -> (usize, usize) {
@@ -117,10 +142,22 @@ impl Work for ReportWork {
 }
 
 impl ShareState {
-    /// Takes the Markdown of the case.
-    pub(crate) fn take_report(&mut self, id: JobId, markdown: String) {
-        if matches!(self.report, Some(CaseReport::Running(job)) if job == id) {
-            self.report = Some(CaseReport::Done(markdown.into()));
+    /// Takes a part of the Markdown of the case. A worker that failed has sent the first ones before.
+    pub(crate) fn take_report_part(&mut self, id: JobId, position: usize, part: String) {
+        if let Some(CaseReport::Running(job, parts)) = &mut self.report
+            && *job == id
+        {
+            parts.truncate(position);
+            parts.push(part.into());
+        }
+    }
+
+    /// The Markdown of the case is written.
+    pub(crate) fn end_report(&mut self, id: JobId) {
+        if let Some(CaseReport::Running(job, parts)) = &self.report
+            && *job == id
+        {
+            self.report = Some(CaseReport::Done(parts.concat().into()));
         }
     }
 }
@@ -129,6 +166,22 @@ impl State {
     /// Asks for the Markdown of a case as links have it.
     pub(crate) fn write_report(&mut self, case: Value, stand_ins: bool, fx: &mut Effects<'_>) {
         let request = JobRequest::Report(Box::new(ReportRequest::new(case, stand_ins)));
-        self.share.report = Some(CaseReport::Running(self.jobs.start(request, fx)));
+        let job = self.jobs.start(request, fx);
+        self.share.report = Some(CaseReport::Running(job, Vec::new()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PART, parts};
+
+    #[test]
+    fn parts_are_short_and_no_character_is_divided_or_lost() {
+        for text in ["", "short", &"\u{20ac}".repeat(PART), &"a".repeat(PART)] {
+            let found: Vec<&str> = parts(text).collect();
+            assert_eq!(found.concat(), text);
+            assert!(found.iter().all(|part| part.len() <= PART + 3));
+            assert_eq!(found.len(), text.len().div_ceil(PART));
+        }
     }
 }

@@ -118,6 +118,8 @@ pub enum JobPart {
     Table(TablePart),
     /// The rest of a case, for [`JobRequest::LeaveOut`]; `None` for nothing.
     LeftOut(Option<LinkedCase>),
+    /// The position of a part of the Markdown and the part, for [`JobRequest::Report`] and [`JobRequest::LeaveOut`].
+    Report(usize, String),
 }
 
 /// The result of a job.
@@ -145,8 +147,8 @@ pub enum JobResult {
     /// The result of [`JobRequest::Preview`].
     #[serde(skip)]
     Preview(Rc<Preview>),
-    /// The result of [`JobRequest::Report`], and the end of [`JobRequest::LeaveOut`].
-    Report(String),
+    /// The end of [`JobRequest::Report`] and of [`JobRequest::LeaveOut`]. The Markdown came in parts.
+    Report,
     /// The end of [`JobRequest::Table`]: `false` if the case has no table. The table came in parts.
     Table(bool),
     /// The result of [`AuditRequest::Read`].
@@ -439,6 +441,9 @@ impl State {
                 return;
             }
             JobReport::Part(JobPart::LeftOut(left)) => return self.values_left_out(id, left),
+            JobReport::Part(JobPart::Report(at, part)) => {
+                return self.share.take_report_part(id, at, part);
+            }
             JobReport::Part(part) => return self.take_case_part(id, part),
             JobReport::Done(result) => result,
         };
@@ -448,7 +453,7 @@ impl State {
             JobResult::Replayed(tree) => self.replayed(id, tree, fx),
             JobResult::Challenge(search) => self.challenge_searched(id, &search, fx),
             JobResult::Switches(found) => self.switches_searched(id, found, fx),
-            JobResult::Report(markdown) => self.share.take_report(id, markdown),
+            JobResult::Report => self.share.end_report(id),
             JobResult::Branch(start) => self.branch_is_made(id, start.map(|it| *it), fx),
             result => self.take_case_result(id, result, fx),
         }

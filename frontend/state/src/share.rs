@@ -111,7 +111,7 @@ impl ShareState {
         });
         let values = self.values.as_ref().and_then(ValuesLeftOut::job);
         let report = match self.report {
-            Some(CaseReport::Running(job)) => Some(job),
+            Some(CaseReport::Running(job, _)) => Some(job),
             _ => None,
         };
         [opening, repeated, values, report].into_iter().flatten()

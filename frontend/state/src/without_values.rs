@@ -153,14 +153,18 @@ impl Work for LeaveOutWork {
                 false => CaseLeftOut::Values(search.result()?),
             },
             LeaveOutStage::Report(report) => return report.advance(),
-            LeaveOutStage::Empty => return Some(JobResult::Report(String::new())),
+            LeaveOutStage::Empty => return Some(JobResult::Report),
         };
         self.take_found(found);
         None
     }
 
     fn take_part(&mut self) -> Option<JobPart> {
-        self.left.take().map(JobPart::LeftOut)
+        let left = self.left.take().map(JobPart::LeftOut);
+        left.or_else(|| match &mut self.stage {
+            LeaveOutStage::Report(report) => report.take_part(),
+            _ => None,
+        })
     }
 
     /// The number of compared cases is known, and not the number that is left.
@@ -225,7 +229,7 @@ impl State {
         }
         self.share.values = Some(match left {
             Some((text, found)) => {
-                self.share.report = Some(CaseReport::Running(job));
+                self.share.report = Some(CaseReport::Running(job, Vec::new()));
                 let text = text.into();
                 ValuesLeftOut::Found(Rc::new(SharedCase { text, found }))
             }

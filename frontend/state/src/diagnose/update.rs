@@ -250,7 +250,7 @@ impl DiagnoseState {
                 next.for_each(|next| next.done.push(Rc::clone(&found)));
             }
             JobPart::Table(part) => self.table.iter_mut().for_each(|it| it.take_part(&part)),
-            JobPart::LeftOut(_) => {}
+            JobPart::LeftOut(_) | JobPart::Report(..) => {}
         }
     }
 

@@ -8,8 +8,8 @@ use optimist_links::Session;
 use optimist_simulation::ActorId;
 use optimist_state::{
     BrowserEffect, CaseExample, CaseReport, ControllerMsg, DiagnoseMsg, Dialog, JobId, JobMsg,
-    JobQueue, JobReport, JobRequest, JobResult, LearnMsg, Msg, RequestMsg, SLICE, ShareMsg,
-    ValuesLeftOut, ViewMsg, Withheld, WorkerMsg, lesson_fragment,
+    JobPart, JobQueue, JobReport, JobRequest, JobResult, LearnMsg, Msg, RequestMsg, SLICE,
+    ShareMsg, ValuesLeftOut, ViewMsg, Withheld, WorkerMsg, lesson_fragment,
 };
 
 use super::diagnose::{CONFIG, SECRET, diagnose};
@@ -138,9 +138,13 @@ fn a_worker_writes_the_report_of_a_shared_case_and_a_late_one_is_not_taken() {
     let (id, request) = job(&mut page, ShareMsg::Withhold(Withheld::Nothing));
     assert!(matches!(request, JobRequest::Report(_)) && request.can_travel());
     assert!(page.state.is_working());
-    let everything = worked_elsewhere(id, request);
+    let everything = reported_elsewhere(id, request);
     let mut chosen_again = page.state.clone();
-    page.send(Msg::Job(id, everything.clone()));
+    // A worker fails before its last part, and the page begins again.
+    let part = |at: usize| JobReport::Part(JobPart::Report(at, "lost".to_owned()));
+    for report in [part(0), part(1)].iter().chain(&everything) {
+        page.send(Msg::Job(id, report.clone()));
+    }
     let written = |report: &Option<CaseReport>| match report {
         Some(CaseReport::Done(text)) => Some(text.to_string()),
         _ => None,
@@ -151,7 +155,9 @@ fn a_worker_writes_the_report_of_a_shared_case_and_a_late_one_is_not_taken() {
     assert!(!page.state.is_working());
     // Whoever leaves values out meanwhile does not get what has them.
     chosen_again.update(ShareMsg::Withhold(Withheld::Private).into(), &page.browser);
-    chosen_again.update(Msg::Job(id, everything), &page.browser);
+    for report in everything {
+        chosen_again.update(Msg::Job(id, report), &page.browser);
+    }
     assert_eq!(written(&chosen_again.share.report), None);
 }
 
