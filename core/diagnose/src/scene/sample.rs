@@ -161,11 +161,11 @@ pub(super) fn skeleton(object: &mut Value) {
 const REQUEST: &str = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUFJd0FBPT0KLS0tLS1FTkQgQ0VSVElG\
      SUNBVEUgUkVRVUVTVC0tLS0tCg==";
 
-/// A policy for pods that refuses nothing.
-fn policy() -> Value {
+/// The new pods, for a policy.
+fn new_pods() -> Value {
     let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
         "resources": ["pods"]});
-    json!({"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": "true"}]})
+    json!({"resourceRules": [rule]})
 }
 
 /// The required fields of kinds that the server checks by its table.
@@ -199,7 +199,10 @@ fn checked_by_rows(object: &mut Value) {
                 "signerName": "example.com/signer"});
         }
         "EndpointSlice" => object["addressType"] = "IPv4".into(),
-        "ValidatingAdmissionPolicy" => object["spec"] = policy(),
+        "ValidatingAdmissionPolicy" => {
+            object["spec"] = json!({"matchConstraints": new_pods(),
+                "validations": [{"expression": "true"}]});
+        }
         "ValidatingAdmissionPolicyBinding" => {
             object["spec"] = json!({"policyName": name, "validationActions": ["Deny"]});
         }
@@ -229,6 +232,16 @@ fn checked_by_rows(object: &mut Value) {
 /// The required fields of kinds that the parts of a cluster write, and people seldom.
 fn rarely_written(object: &mut Value) {
     match text(object, "kind") {
+        "CSIStorageCapacity" => object["storageClassName"] = "example".into(),
+        "MutatingAdmissionPolicy" => {
+            let mutation = json!({"patchType": "ApplyConfiguration",
+                "applyConfiguration": {"expression": "Object{}"}});
+            object["spec"] = json!({"matchConstraints": new_pods(), "mutations": [mutation],
+                "reinvocationPolicy": "Never"});
+        }
+        "MutatingAdmissionPolicyBinding" => {
+            object["spec"] = json!({"policyName": object.name()});
+        }
         "ControllerRevision" => {
             object["data"] = json!({});
             object["revision"] = 1.into();

@@ -33,7 +33,7 @@ pub(super) struct TableRun {
     part: Part,
 }
 
-/// What a part of the run has found.
+/// A finding of a part of the run.
 pub(super) enum TableFinding {
     /// A row, its instructions, and whether Explore can send exactly its requests.
     Row(Box<Row>, Vec<Instruction>, bool),
