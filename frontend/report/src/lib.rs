@@ -22,7 +22,7 @@ pub use hand_over_script::{HandOverChoice, HandOverScript};
 pub use preview::preview_markdown;
 
 /// Writes the case as Markdown. Parts that have not run yet are not in it
-/// ([`DiagnoseState::is_working`]). `stand_ins` says that values of the case were left out
+/// ([`State::is_working`](optimist_state::State::is_working)). `stand_ins` says that values of the case were left out
 /// ([`optimist_diagnose::anonymize`]).
 pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
     let mut out = CaseDocument::default();
