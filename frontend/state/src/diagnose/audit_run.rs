@@ -13,11 +13,9 @@ use optimist_masking::{MASK, masked};
 use serde_json::Value;
 
 use super::DiagnoseState;
+use super::read_work::BYTES;
 use super::recorded::manager_names;
 use crate::jobs::{JobId, JobResult, Work};
-
-/// The number of bytes that are read at a time: less than a slice of the work.
-const BYTES: usize = 32 * 1024;
 
 /// An audit log that is read, then replayed for one of its objects.
 #[derive(Clone, Debug)]

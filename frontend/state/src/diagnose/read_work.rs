@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::reading::Masks;
 use crate::jobs::{JobPart, JobResult, Work};
 
-/// The number of bytes that are read at a time: less than a slice of the work.
-const BYTES: usize = 32 * 1024;
+/// The number of bytes of a text that are read at a time: less than a slice of the work.
+pub(super) const BYTES: usize = 32 * 1024;
 
 /// A thing that a job in the page has read in a text.
 #[derive(Clone, Debug)]

@@ -188,7 +188,7 @@ impl DiagnoseState {
 
 impl DiagnoseState {
     /// The request for the part of the case that is next, which the job then does. `has_worker` says whether there is a
-    /// worker. `None` if nothing is left, or a job is running.
+    /// worker. `None` if nothing is left. No job may be running: the caller knows whether its last one has ended.
     pub(crate) fn begin_job(
         &mut self,
         job: JobId,

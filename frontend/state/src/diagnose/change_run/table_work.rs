@@ -16,10 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use super::table_run::{TableFinding, TableRun};
 use super::{CaseReading, SettledConflict, completed};
+use crate::diagnose::read_work::BYTES;
 use crate::jobs::{JobPart, JobResult, Work};
-
-/// The number of bytes that are read at a time.
-const BYTES: usize = 32 * 1024;
 
 /// A request to run the table of an object.
 #[derive(Clone, Debug, Serialize, Deserialize)]
