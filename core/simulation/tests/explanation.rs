@@ -3,8 +3,8 @@
 use optimist_client::{Strategy, Write};
 use optimist_simulation::{
     Action, ActorId, ByHand, EditResult, ExplanationKind as Kind, FirstSteps, HistoryTree,
-    LeftOutReason, NGINX, Operation, Preconditions, RequestKind, Suggestion, VersionCheck,
-    WatchAction, WatchReason, World,
+    LeftOutReason, NGINX, Operation, Preconditions, RefusalReason, RequestKind, Suggestion,
+    VersionCheck, WatchAction, WatchReason, World,
 };
 use serde_json::{Value, json};
 
@@ -221,6 +221,52 @@ fn a_failed_test_gives_the_values_and_whether_the_version_is_tested() {
         };
         assert_eq!(tree.explain(B).kind, failed);
     }
+}
+
+#[test]
+fn a_refusal_for_another_reason_says_it_and_what_helps() {
+    let refused = |tree: &HistoryTree| match explained(tree) {
+        (Kind::Refused { actor: A, reason }, Some(next)) => (reason, next),
+        other => panic!("{other:?}"),
+    };
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    act(&mut tree, B, Action::Delete(Preconditions::default()));
+    act(&mut tree, B, Action::Get);
+    let mut object = (**tree.world().copy(A).edited().unwrap()).clone();
+    let metadata = object["metadata"].as_object_mut().unwrap();
+    metadata.retain(|name, _| !matches!(name.as_str(), "resourceVersion" | "uid"));
+    let (collection, _) = DEPLOYMENT.rsplit_once('/').unwrap();
+    act(
+        &mut tree,
+        B,
+        by_hand("POST", collection, "application/json", &object),
+    );
+    edit(&mut tree, A, "/spec/replicas", json!(5));
+    let unversioned = Write {
+        send_resource_version: false,
+        ..by(Strategy::Update)
+    };
+    act(&mut tree, A, send(unversioned));
+    let again = Suggestion::GetAndSendAgain(A);
+    assert_eq!(refused(&tree), (RefusalReason::UidDiffered, again));
+    act(&mut tree, A, Action::Create);
+    let read = Suggestion::GetToSee(A);
+    assert_eq!(refused(&tree), (RefusalReason::AlreadyExists, read));
+    let text = "text/plain".to_owned();
+    act(
+        &mut tree,
+        A,
+        by_hand("PATCH", DEPLOYMENT, &text, &json!({})),
+    );
+    let reason = RefusalReason::UnsupportedMediaType { content_type: text };
+    assert_eq!(refused(&tree), (reason, Suggestion::Fix(A)));
+    act(
+        &mut tree,
+        A,
+        by_hand("PUT", DEPLOYMENT, "application/json", &json!([])),
+    );
+    assert_eq!(refused(&tree), (RefusalReason::Other, Suggestion::Fix(A)));
 }
 
 #[test]

@@ -4,7 +4,8 @@ use optimist_apiserver::pointer::unescape;
 use optimist_apiserver::storage::Revision;
 use optimist_client::RequestKind;
 use optimist_simulation::{
-    ActorId, Explanation, ExplanationKind as Kind, HistoryTree, Suggestion, VersionCheck, World,
+    ActorId, Explanation, ExplanationKind as Kind, HistoryTree, RefusalReason, Suggestion,
+    VersionCheck, World,
 };
 
 use crate::diagnose::names;
@@ -256,9 +257,17 @@ fn refusal(kind: &Kind, world: &World) -> Caption {
         }
         Kind::OwnedByOther => Caption::new(en::owned_title(), [en::owned_text()]),
         Kind::NotFound => Caption::new(en::not_found_title(), [en::not_found_text()]),
-        Kind::Refused { actor } => Caption::new(
+        Kind::Refused { actor, reason } => Caption::new(
             en::refused_title(&world.actor(*actor).name),
-            [en::refused_text()],
+            [match reason {
+                RefusalReason::UidDiffered => en::refused_uid(),
+                RefusalReason::VersionRequired => en::refused_no_version(),
+                RefusalReason::AlreadyExists => en::refused_exists(),
+                RefusalReason::UnsupportedMediaType { content_type } => {
+                    en::refused_content_type(&optimist_client::visible(content_type))
+                }
+                RefusalReason::Other => en::refused_text(),
+            }],
         ),
         _ => Caption::default(),
     }
@@ -301,6 +310,7 @@ fn suggestion(suggestion: &Suggestion, world: &World) -> String {
         Next::ForceRequest(actor) => en::next_force_request(name(*actor)),
         Next::Create => en::next_create(),
         Next::Fix(actor) => en::next_fix(name(*actor)),
+        Next::MergePatch(actor) => en::next_merge_patch_instead(name(*actor)),
         Next::ChangeThenResume => en::next_resume(),
         Next::ResumeFromList => en::next_resume_list(),
         Next::ChangeForStream => en::next_change_stream(),

@@ -182,6 +182,8 @@ pub enum ExplanationKind {
     Refused {
         /// The actor that sent it.
         actor: ActorId,
+        /// The reason.
+        reason: RefusalReason,
     },
     /// The watcher's connection was dropped.
     ConnectionDropped {
@@ -235,6 +237,24 @@ pub enum ExplanationKind {
     WatchRefused,
 }
 
+/// Why the server refused a request, beside its version, the owners of its fields, and a `test`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RefusalReason {
+    /// The request carried another uid than the stored object has.
+    UidDiffered,
+    /// The request carried no version, and this kind demands one.
+    VersionRequired,
+    /// An object with the name of a create is stored.
+    AlreadyExists,
+    /// The server does not take this content type for the request.
+    UnsupportedMediaType {
+        /// The content type that was sent.
+        content_type: String,
+    },
+    /// Another reason, which the answer says.
+    Other,
+}
+
 /// A next step that would help, or that is worth trying. Its actor is the one to take it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Suggestion {
@@ -284,6 +304,8 @@ pub enum Suggestion {
     Create,
     /// Fix the request.
     Fix(ActorId),
+    /// Send the edit as a merge patch.
+    MergePatch(ActorId),
     /// Change the object twice, then resume the watch.
     ChangeThenResume,
     /// Resume the watch from the version of the list.

@@ -1,8 +1,9 @@
 //! Explanations of refusals.
 
-use super::{Explanation, ExplanationKind, StepScene, Suggestion};
+use super::{Explanation, ExplanationKind, RefusalReason, StepScene, Suggestion};
 use crate::{Action, ActorId, Outcome};
 use optimist_apiserver::server::Fact;
+use optimist_client::Strategy;
 
 pub(super) fn explain(scene: StepScene<'_>, right: ActorId) -> Explanation {
     let actor = scene.me;
@@ -32,7 +33,47 @@ pub(super) fn explain(scene: StepScene<'_>, right: ActorId) -> Explanation {
     if code == Some(404) && scene.step.after == 0 && (!by_hand || scene.is_about_the_object()) {
         return Explanation::new(ExplanationKind::NotFound, Suggestion::Create);
     }
-    Explanation::new(ExplanationKind::Refused { actor }, Suggestion::Fix(actor))
+    let reason = reason(scene);
+    let next = match scene.step.action() {
+        Some(Action::Request(_)) if !scene.is_about_the_object() => Suggestion::Fix(actor),
+        _ if reason == RefusalReason::UidDiffered => again,
+        _ if reason == RefusalReason::AlreadyExists => Suggestion::GetToSee(actor),
+        Some(Action::Send(_)) if reason == RefusalReason::VersionRequired => {
+            Suggestion::Compare(actor)
+        }
+        Some(Action::Send(write)) if write.strategy == Strategy::StrategicMergePatch => {
+            match reason {
+                RefusalReason::UnsupportedMediaType { .. } => Suggestion::MergePatch(actor),
+                _ => Suggestion::Fix(actor),
+            }
+        }
+        _ => Suggestion::Fix(actor),
+    };
+    Explanation::new(ExplanationKind::Refused { actor, reason }, next)
+}
+
+fn reason(scene: StepScene<'_>) -> RefusalReason {
+    for fact in scene.step.facts().iter() {
+        match fact {
+            Fact::UidDiffered { stored, .. } if stored.is_some() => {
+                return RefusalReason::UidDiffered;
+            }
+            Fact::VersionRequired(_) => return RefusalReason::VersionRequired,
+            _ => {}
+        }
+    }
+    let Some(exchange) = &scene.step.exchange else {
+        return RefusalReason::Other;
+    };
+    match exchange.received["reason"].as_str() {
+        Some("AlreadyExists") if exchange.method == http::Method::POST => {
+            RefusalReason::AlreadyExists
+        }
+        Some("UnsupportedMediaType") => RefusalReason::UnsupportedMediaType {
+            content_type: exchange.content_type.to_string(),
+        },
+        _ => RefusalReason::Other,
+    }
 }
 
 /// The write carried another version than the stored one.

@@ -60,6 +60,10 @@ crate::catalogue::messages! {
     not_found_text() "No object with this name is stored. Any remaining local copy refers to a deleted object.";
     refused_title(name) "The server refused {name}'s request.";
     refused_text() "The server stored nothing. Its answer says why.";
+    refused_uid() "The uid in the request is not the uid of the stored object, so the server changed nothing. An object that is deleted and created again has another uid.";
+    refused_no_version() "The request carried no resourceVersion. An Update of this kind needs one, so the server stored nothing.";
+    refused_exists() "An object with this name is already stored. Create never replaces an object.";
+    refused_content_type(sent) "The server does not accept the content type {sent} for this request. It stored nothing.";
 
     // What to try next.
     next_step_forward() "Step forward, or start another branch from here.";
@@ -85,6 +89,7 @@ crate::catalogue::messages! {
     next_force_request(name) "Add force=true to {name}'s request to take ownership, or leave the field out of its body.";
     next_create() "Step back to before the object was deleted, or choose Create under more.";
     next_fix(name) "Fix the request in {name} and send it again.";
+    next_merge_patch_instead(name) "Send {name}'s edit as a merge patch: every kind accepts one.";
 
     // The first steps, and the other endings.
     try_get() "Get as A and as B.";

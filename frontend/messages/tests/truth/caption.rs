@@ -2,7 +2,7 @@
 
 use optimist_apiserver::object::Metadata;
 use optimist_simulation::{Action, ActorId, Operation, Step, WatchAction, World};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::judge::{leaves, names};
 use super::moment::{
@@ -266,6 +266,38 @@ pub const REFUSALS: &[(&str, Condition)] = &[
             .is_some_and(|it| !it.is_empty());
         Some(at.refused() && at.wrote_nothing() && says)
     }),
+    ("refused_uid", |_, at| {
+        let (sent, stored) = (at.exchange()?, at.addressed()?);
+        let uid = stored["metadata"]["uid"].as_str()?;
+        let body = at.last()?.step.sent_text().map(str::to_owned);
+        let body = body.unwrap_or_else(|| sent.sent.to_string());
+        let names_one = body.contains("uid") && sent.received["message"].as_str()?.contains(uid);
+        Some(names_one && sent.code == 409 && at.wrote_nothing())
+    }),
+    ("refused_no_version", |_, at| {
+        let sent = at.exchange()?;
+        let stored = version(&at.addressed()?).to_string();
+        let with_one = at.answer(&sent.target, |body| {
+            let mut object: Value = serde_json::from_str(&body).unwrap_or_default();
+            object["metadata"]["resourceVersion"] = json!(stored);
+            object.to_string()
+        })?;
+        let asks = |answer: &Value| answer["message"].to_string().contains("resourceVersion");
+        let needs_one = asks(&sent.received) && !asks(&with_one.1);
+        Some(sent.method == "PUT" && needs_one && at.wrote_nothing())
+    }),
+    ("refused_exists", |_, at| {
+        let sent = at.exchange()?;
+        let name = sent.received["details"]["name"].as_str()?;
+        let path = format!("{}/{name}", sent.target.split('?').next()?);
+        let (code, _) = at.got(at.world(), &path);
+        Some(sent.method == "POST" && code == 200 && at.wrote_nothing())
+    }),
+    ("refused_content_type", |said, at| {
+        let sent = at.exchange()?;
+        let named = sent.content_type.as_ref() as &str == said.text("sent");
+        Some(named && sent.code == 415 && at.wrote_nothing())
+    }),
 ];
 
 /// The conditions of suggestions: their claim about the present holds, and their promise is tried.
@@ -315,6 +347,14 @@ pub const NEXT: &[(&str, Condition)] = &[
         Some(sender && !target.contains("force=true") && at.sent_to(&forced)? != 409)
     }),
     ("next_create", |_, at| Some(at.stored().is_none())),
+    ("next_merge_patch_instead", |said, at| {
+        let sender = at.named(&said.text("name"))? == at.actor()?;
+        Some(
+            sender
+                && at.exchange()?.content_type == "application/strategic-merge-patch+json"
+                && at.exchange()?.code == 415,
+        )
+    }),
     ("next_open_before", |said, at| {
         let before = said.number("version")?.checked_sub(1)?;
         Some(Moment::watch_from(at.world(), &before.to_string())? == 410)

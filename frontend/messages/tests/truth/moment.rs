@@ -258,9 +258,14 @@ impl<'a> Moment<'a> {
 
     /// Returns the code that the last request would get with another target.
     pub fn sent_to(&self, target: &str) -> Option<u16> {
+        Some(self.answer(target, |body| body)?.0)
+    }
+
+    /// Returns the code and the answer that the last request would get with another target and body.
+    pub fn answer(&self, target: &str, body: impl Fn(String) -> String) -> Option<(u16, Value)> {
         let (last, sent) = (self.last()?, self.exchange()?);
-        let body = last.step.sent_text().map(str::to_owned);
-        let body = body.unwrap_or_else(|| match &*sent.sent {
+        let text = last.step.sent_text().map(str::to_owned);
+        let text = text.unwrap_or_else(|| match &*sent.sent {
             Value::Null => String::new(),
             body => body.to_string(),
         });
@@ -269,9 +274,10 @@ impl<'a> Moment<'a> {
             .uri(target)
             .header("content-type", &sent.content_type)
             .header("user-agent", &sent.manager)
-            .body(body.into_bytes());
-        let mut server = last.before.server().clone();
-        Some(server.handle(request.ok()?).status().as_u16())
+            .body(body(text).into_bytes());
+        let answer = last.before.server().clone().handle(request.ok()?);
+        let received = serde_json::from_slice(answer.body()).unwrap_or_default();
+        Some((answer.status().as_u16(), received))
     }
 
     /// The code with which a watch of the object from a version begins in a world: 410 also if it
