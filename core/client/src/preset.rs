@@ -158,6 +158,39 @@ impl Preset {
         matches!(self, Preset::Helm3 | Preset::Helm4)
     }
 
+    /// Returns the field manager of a tool; `None` for code, which names its own.
+    pub fn manager(self) -> Option<&'static str> {
+        match self {
+            Preset::KubectlEdit => Some("kubectl-edit"),
+            Preset::KubectlApply => Some("kubectl-client-side-apply"),
+            Preset::KubectlApplyServerSide | Preset::KubectlScale => Some("kubectl"),
+            Preset::KubectlReplace => Some("kubectl-replace"),
+            Preset::KubectlLabel => Some("kubectl-label"),
+            Preset::Autoscaler => Some("kube-controller-manager"),
+            Preset::Helm3 | Preset::Helm4 => Some("helm"),
+            Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => Some("argocd-controller"),
+            Preset::Flux => Some("kustomize-controller"),
+            Preset::Terraform => Some("Terraform"),
+            Preset::Update
+            | Preset::MergeFrom
+            | Preset::ControllerApply
+            | Preset::CreateOrUpdate => None,
+        }
+    }
+
+    /// Returns the newest tool that applies manifests to the server under the name of a manager, other
+    /// than kubectl, whose name people also use for commands that write single fields.
+    pub fn of_manager(manager: &str) -> Option<Preset> {
+        [
+            Preset::Helm4,
+            Preset::ArgoCdServerSide,
+            Preset::Flux,
+            Preset::Terraform,
+        ]
+        .into_iter()
+        .find(|preset| preset.manager() == Some(manager))
+    }
+
     /// Returns the client's way of writing an object of this kind; `None` if it cannot: it needs a
     /// scale subresource that the kind does not have.
     pub fn write(self, resource: &Resource) -> Option<Write> {
@@ -166,8 +199,8 @@ impl Preset {
             Definition::Builtin(_) => Strategy::StrategicMergePatch,
             Definition::Custom(_) => Strategy::MergePatch,
         };
-        let as_manager = |strategy, manager: &str| Write {
-            manager: Some(manager.to_owned()),
+        let by = |strategy| Write {
+            manager: self.manager().map(str::to_owned),
             ..Write::usual(strategy)
         };
         let scale = |write| Write {
@@ -187,26 +220,19 @@ impl Preset {
             ..write
         };
         let write = match self {
-            Preset::KubectlEdit => as_manager(patches, "kubectl-edit"),
-            Preset::KubectlApply => manifest(as_manager(patches, "kubectl-client-side-apply")),
-            Preset::KubectlApplyServerSide => manifest(as_manager(Strategy::Apply, "kubectl")),
-            Preset::KubectlReplace => as_manager(Strategy::Update, "kubectl-replace"),
-            Preset::KubectlScale => scale(as_manager(Strategy::MergePatch, "kubectl")),
-            Preset::KubectlLabel => as_manager(Strategy::MergePatch, "kubectl-label"),
-            Preset::Update => retried(Write::usual(Strategy::Update)),
-            Preset::MergeFrom => Write::usual(Strategy::MergePatch),
-            Preset::Autoscaler => retried(scale(as_manager(
-                Strategy::Update,
-                "kube-controller-manager",
-            ))),
-            Preset::Helm3 => as_manager(patches, "helm"),
-            Preset::Helm4 => manifest(as_manager(Strategy::Apply, "helm")),
-            Preset::ArgoCdClientSide => manifest(as_manager(patches, "argocd-controller")),
-            Preset::ArgoCdServerSide => force(as_manager(Strategy::Apply, "argocd-controller")),
-            Preset::Flux => force(as_manager(Strategy::Apply, "kustomize-controller")),
-            Preset::Terraform => manifest(as_manager(Strategy::Apply, "Terraform")),
-            Preset::ControllerApply => force(Write::usual(Strategy::Apply)),
-            Preset::CreateOrUpdate => Write::usual(Strategy::Update),
+            Preset::KubectlEdit | Preset::Helm3 => by(patches),
+            Preset::KubectlApply | Preset::ArgoCdClientSide => manifest(by(patches)),
+            Preset::KubectlApplyServerSide | Preset::Helm4 | Preset::Terraform => {
+                manifest(by(Strategy::Apply))
+            }
+            Preset::ArgoCdServerSide | Preset::Flux | Preset::ControllerApply => {
+                force(by(Strategy::Apply))
+            }
+            Preset::KubectlReplace | Preset::CreateOrUpdate => by(Strategy::Update),
+            Preset::KubectlScale => scale(by(Strategy::MergePatch)),
+            Preset::KubectlLabel | Preset::MergeFrom => by(Strategy::MergePatch),
+            Preset::Update => retried(by(Strategy::Update)),
+            Preset::Autoscaler => retried(scale(by(Strategy::Update))),
         };
         let served = |subresource: Subresource| resource.serves(subresource.name());
         write.subresource.is_none_or(served).then_some(write)

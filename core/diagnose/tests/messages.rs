@@ -447,6 +447,7 @@ fn the_words_of_a_tool_around_a_message_name_its_object() {
         unable to create new content in namespace shop because it is being terminated";
     let of = |text: &str| reported_errors(text).remove(0).object;
     assert_eq!(of(&kapp).namespace.as_deref(), Some("shop"));
+    assert_eq!(reported_errors(&kapp)[0].tool, Some(ErrorSource::Kapp));
     assert_eq!(of(terminated).namespace.as_deref(), Some("shop"));
     let named = of(pulumi);
     assert_eq!(named.kind.as_deref(), Some("Deployment"));

@@ -132,6 +132,7 @@ pub fn tool(tool: ErrorSource) -> String {
         ErrorSource::TerraformKubectl => en::tool_terraform_kubectl(),
         ErrorSource::KubeRs => en::tool_kube_rs(),
         ErrorSource::Fabric8 => en::tool_fabric8(),
+        ErrorSource::Kapp => en::tool_kapp(),
     }
 }
 

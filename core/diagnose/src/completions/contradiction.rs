@@ -69,11 +69,11 @@ impl SameName {
         let PrintedError::Apply(conflicts) = &error.error else {
             return None;
         };
-        let (client, own) = match error.tool? {
-            ErrorSource::Helm => (Preset::Helm4, "helm"),
-            ErrorSource::Terraform => (Preset::Terraform, "Terraform"),
+        let client = match error.tool? {
+            ErrorSource::Helm | ErrorSource::Terraform => error.tool?.client()?,
             _ => return None,
         };
+        let own = client.manager()?;
         let same = |it: &&ManagerConflict| it.manager == own && it.subresource.is_none();
         let conflict = conflicts.iter().find(same)?;
         Some(Self {

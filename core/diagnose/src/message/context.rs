@@ -6,7 +6,7 @@ use super::{ErrorSource, ObjectHint};
 
 /// Words near a message that only one tool prints. The first mark in the text decides, because some tools also
 /// print the words of kubectl.
-const MARKS: [(&str, ErrorSource); 49] = [
+const MARKS: [(&str, ErrorSource); 51] = [
     ("while applying object", ErrorSource::Helm),
     ("server-side apply failed for object", ErrorSource::Helm),
     ("UPGRADE FAILED", ErrorSource::Helm),
@@ -32,6 +32,8 @@ const MARKS: [(&str, ErrorSource); 49] = [
         ErrorSource::Pulumi,
     ),
     ("by the Kubernetes API server: ", ErrorSource::Pulumi),
+    ("kapp: Error: ", ErrorSource::Kapp),
+    ("    API server says: ", ErrorSource::Kapp),
     ("FAILED! =>", ErrorSource::Ansible),
     ("Failed to apply object", ErrorSource::Ansible),
     ("Failed to patch object", ErrorSource::Ansible),

@@ -1,5 +1,5 @@
 //! Error messages of the API server, found in the output of tools: Helm, Terraform, Argo CD, Flux, Pulumi,
-//! Ansible, kubectl, logs of controllers, `Status` objects.
+//! Ansible, kapp, kubectl, logs of controllers, `Status` objects.
 
 mod conflicts;
 mod context;
@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use optimist_apiserver::object::GroupVersion;
 use optimist_apiserver::server::{Resource, Resources};
+use optimist_client::Preset;
 
 pub use reader::ErrorReader;
 pub use request_problem::RequestProblem;
@@ -60,6 +61,29 @@ pub enum ErrorSource {
     KubeRs,
     /// A program in Java that uses fabric8's client.
     Fabric8,
+    /// kapp of Carvel.
+    Kapp,
+}
+
+impl ErrorSource {
+    /// The client by which this program applies an object; `None` if no client writes as it does.
+    pub fn client(self) -> Option<Preset> {
+        match self {
+            ErrorSource::Kubectl => Some(Preset::KubectlApplyServerSide),
+            ErrorSource::Helm => Some(Preset::Helm4),
+            ErrorSource::Terraform => Some(Preset::Terraform),
+            ErrorSource::ArgoCd => Some(Preset::ArgoCdServerSide),
+            ErrorSource::Flux => Some(Preset::Flux),
+            ErrorSource::ControllerRuntime => Some(Preset::ControllerApply),
+            ErrorSource::Pulumi
+            | ErrorSource::Ansible
+            | ErrorSource::KubeControllerManager
+            | ErrorSource::TerraformKubectl
+            | ErrorSource::KubeRs
+            | ErrorSource::Fabric8
+            | ErrorSource::Kapp => None,
+        }
+    }
 }
 
 /// The description of an object in a text. Parts that the text does not name are `None`.

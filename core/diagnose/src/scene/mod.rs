@@ -337,7 +337,11 @@ impl Draft<'_> {
         }
         let applies = matches!(self.error.error, PrintedError::Apply(_));
         let on_status = last.is_some_and(|it| it.target.contains("/status?"));
-        let client = client(self.error.tool).filter(|_| applies);
+        let client = self
+            .error
+            .tool
+            .and_then(ErrorSource::client)
+            .filter(|_| applies);
         let refused = client.map(|client| (client, self.manager.clone()));
         let change = (applies && !on_status).then(|| WantedChange {
             manager: Some(self.manager.clone()),
@@ -391,17 +395,6 @@ fn stored(object: &Value, root: &Struct) -> Value {
     stored
 }
 
-/// The client that applies, by the tool that printed the error.
-fn client(tool: Option<ErrorSource>) -> Option<Preset> {
-    match tool? {
-        ErrorSource::Kubectl => Some(Preset::KubectlApplyServerSide),
-        ErrorSource::Helm => Some(Preset::Helm4),
-        ErrorSource::Terraform => Some(Preset::Terraform),
-        ErrorSource::ControllerRuntime => Some(Preset::ControllerApply),
-        _ => None,
-    }
-}
-
 /// Returns the object with the identity that the message gives.
 fn named(
     error: &ReportedError,
@@ -441,13 +434,8 @@ fn manager(error: &ReportedError, given: &GivenParts, missing: &mut Vec<MissingP
     let PrintedError::Apply(conflicts) = &error.error else {
         return "client".to_owned();
     };
-    let usual = match error.tool {
-        Some(ErrorSource::Helm) => "helm",
-        Some(ErrorSource::Terraform) => "Terraform",
-        Some(ErrorSource::Flux) => "kustomize-controller",
-        Some(ErrorSource::ArgoCd) => "argocd-controller",
-        _ => "kubectl",
-    };
+    let client = error.tool.and_then(ErrorSource::client);
+    let usual = client.and_then(Preset::manager).unwrap_or("kubectl");
     // An applier has no conflict with itself.
     let itself = |it: &ManagerConflict| it.manager == usual && it.api_version.is_none();
     let assumed = if conflicts.iter().any(itself) {

@@ -4,9 +4,9 @@ use optimist_apiserver::apply::{ManagedFieldsOperation, Managers, Set};
 use optimist_client::bare;
 use serde_json::Value;
 
-use super::{GivenParts, client, manager, path, sample};
+use super::{GivenParts, manager, path, sample};
 use crate::case::Installed;
-use crate::message::{PrintedError, ReportedError};
+use crate::message::{ErrorSource, PrintedError, ReportedError};
 use crate::ways::{ReleaseMethod, WantedChange, part_of};
 
 impl Installed {
@@ -31,7 +31,8 @@ impl Installed {
             any |= stored.is_some();
             path.put(&mut manifest, differs);
         }
-        let refused = client(error.tool).map(|client| (client, manager.clone()));
+        let client = error.tool.and_then(ErrorSource::client);
+        let refused = client.map(|client| (client, manager.clone()));
         any.then(|| WantedChange {
             manager: Some(manager),
             // Helm was refused, so it had not taken over its former entries.

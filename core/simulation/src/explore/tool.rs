@@ -107,21 +107,7 @@ pub(super) fn name_of(way: Way) -> Option<&'static str> {
 
 /// The field manager of a tool. Code that names none writes as a controller.
 fn manager_of(preset: Preset) -> &'static str {
-    match preset {
-        Preset::KubectlEdit => "kubectl-edit",
-        Preset::KubectlApply => "kubectl-client-side-apply",
-        Preset::KubectlApplyServerSide | Preset::KubectlScale => "kubectl",
-        Preset::KubectlReplace => "kubectl-replace",
-        Preset::KubectlLabel => "kubectl-label",
-        Preset::Autoscaler => "kube-controller-manager",
-        Preset::Helm3 | Preset::Helm4 => "helm",
-        Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => "argocd-controller",
-        Preset::Flux => "kustomize-controller",
-        Preset::Terraform => "Terraform",
-        Preset::Update | Preset::MergeFrom | Preset::ControllerApply | Preset::CreateOrUpdate => {
-            "controller"
-        }
-    }
+    preset.manager().unwrap_or("controller")
 }
 
 impl Scenario {

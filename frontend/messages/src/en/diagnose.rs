@@ -178,6 +178,7 @@ crate::catalogue::messages! {
     tool_argo_cd() "Argo CD";
     tool_flux() "Flux";
     tool_pulumi() "Pulumi";
+    tool_kapp() "kapp";
     tool_ansible() "Ansible";
     tool_controller_runtime() "a controller";
     tool_kube_controller_manager() "kube-controller-manager";

@@ -24,7 +24,6 @@ use self::order::{in_order, rank};
 pub(crate) use self::table_work::TableWork;
 use self::table_work::{PartContent, SentWay, SentWayOut};
 pub use self::table_work::{TablePart, TableRequest};
-use super::client_of;
 use super::reading::CaseReading;
 use crate::jobs::JobId;
 
@@ -126,7 +125,7 @@ impl ChangeRun {
     ) -> Option<Self> {
         let table = completed(reading, manager, given)?;
         let errors = reading.case.errors.iter();
-        let own = errors.filter(|error| error.tool.is_none_or(|it| client_of(it) == Some(client)));
+        let own = errors.filter(|error| error.tool.is_none_or(|it| it.client() == Some(client)));
         let errors: Vec<ReportedError> = own.cloned().collect();
         let left = in_order(client);
         Some(Self {

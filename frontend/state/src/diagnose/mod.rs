@@ -229,17 +229,11 @@ impl DiagnoseState {
     pub fn client(&self) -> Preset {
         let chosen = self.client.or_else(|| {
             let tools = self.errors().into_iter().filter_map(|error| error.tool);
-            tools.filter_map(client_of).next()
+            tools.filter_map(ErrorSource::client).next()
         });
         let ownership = self.reading().and_then(|it| it.ownership.as_ref());
         let managers = ownership.into_iter().flat_map(|it| &it.managers);
-        let mut writers = managers.filter_map(|entry| match entry.manager.name.as_str() {
-            "helm" => Some(Preset::Helm4),
-            "argocd-controller" => Some(Preset::ArgoCdServerSide),
-            "kustomize-controller" => Some(Preset::Flux),
-            "Terraform" => Some(Preset::Terraform),
-            _ => None,
-        });
+        let mut writers = managers.filter_map(|entry| Preset::of_manager(&entry.manager.name));
         let chosen = chosen.or_else(|| writers.next());
         chosen.unwrap_or(Preset::KubectlApplyServerSide)
     }
@@ -418,23 +412,5 @@ impl DiagnoseState {
                 }
             });
         }
-    }
-}
-
-/// The client that a tool writes with.
-fn client_of(tool: ErrorSource) -> Option<Preset> {
-    match tool {
-        ErrorSource::Kubectl => Some(Preset::KubectlApplyServerSide),
-        ErrorSource::Helm => Some(Preset::Helm4),
-        ErrorSource::Terraform => Some(Preset::Terraform),
-        ErrorSource::ArgoCd => Some(Preset::ArgoCdServerSide),
-        ErrorSource::Flux => Some(Preset::Flux),
-        ErrorSource::ControllerRuntime => Some(Preset::ControllerApply),
-        ErrorSource::Pulumi
-        | ErrorSource::Ansible
-        | ErrorSource::KubeControllerManager
-        | ErrorSource::TerraformKubectl
-        | ErrorSource::KubeRs
-        | ErrorSource::Fabric8 => None,
     }
 }

@@ -604,6 +604,9 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("tool_pulumi", |_, it| {
         Some(says(it, &["pulumi", "urn:", "kubernetes:"]))
     }),
+    ("tool_kapp", |_, it| {
+        Some(says(it, &["kapp: ", "api server says: "]))
+    }),
     ("tool_ansible", |_, it| {
         Some(says(it, &["fatal:", "ansible", "failed to ", "msg"]))
     }),
