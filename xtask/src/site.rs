@@ -1,17 +1,17 @@
 //! The page: builds the release site, and serves a site that is rebuilt on every change.
 
-use std::fs;
+use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::string::FromUtf8Error;
 use std::thread;
 use std::time::Duration;
 
 use crate::failure::{Failure, StageResult};
-use crate::toolchain::{self, TARGET};
+use crate::toolchain::{self, TARGET, Toolchain};
 use crate::tools::Kit;
-use crate::workspace::Workspace;
+use crate::workspace::{FRONTEND, Workspace};
 use crate::{browser, html, offline, progress, saved_page, script as program_script, tools};
 
 /// Builds the release site into `dist/`.
@@ -316,8 +316,18 @@ pub fn play(workspace: &Workspace, port: u16, release: bool) -> StageResult<()> 
     let toolchain = toolchain::wasm(workspace)?;
     let kit = if release {
         tools::for_release(workspace, toolchain)?
-    } else {
+    } else if tools::has_trunk(workspace) {
         tools::for_play(workspace, toolchain)?
+    } else {
+        let mut page = compile_page(workspace, toolchain)?;
+        let kit = tools::for_play(workspace, toolchain);
+        if kit.is_err() {
+            // The failure of the tools is what matters. Without them, nothing uses the page.
+            let _ = page.kill();
+        }
+        // If it fails, Trunk builds it again, and prints the errors.
+        let _ = page.wait();
+        kit?
     };
     // Trunk does not start if a folder in its ignore list is missing.
     let dist = workspace.dist();
@@ -344,6 +354,29 @@ pub fn play(workspace: &Workspace, port: u16, release: bool) -> StageResult<()> 
         &mut serve,
         "fix the errors above, then run cargo xtask play",
     )
+}
+
+/// Begins to compile the page as Trunk does, while its tools are installed: each of both alone uses one
+/// processor for a part of its time.
+fn compile_page(workspace: &Workspace, toolchain: Toolchain) -> StageResult<Child> {
+    println!("==> compile the page, while its tools are installed");
+    let log = workspace.log("page");
+    let told = |error: std::io::Error| {
+        let place = log.display();
+        Failure::new(format!("{place}: {error}"), "cargo xtask play")
+    };
+    if let Some(folder) = log.parent() {
+        fs::create_dir_all(folder).map_err(told)?;
+    }
+    let file = File::create(&log).map_err(told)?;
+    let mut build = toolchain.command(workspace, "cargo", &[])?;
+    build
+        .current_dir(workspace.root().join("frontend"))
+        .args(["build", "--target", TARGET, "--bin", FRONTEND])
+        .stdin(Stdio::null())
+        .stdout(file.try_clone().map_err(told)?)
+        .stderr(file);
+    build.spawn().map_err(told)
 }
 
 fn trunk(workspace: &Workspace, kit: &Kit) -> StageResult<Command> {

@@ -65,24 +65,29 @@ pub fn for_browser_tests(workspace: &Workspace, toolchain: Toolchain) -> StageRe
     })
 }
 
+/// Returns whether Trunk is installed here.
+pub fn has_trunk(workspace: &Workspace) -> bool {
+    has(&workspace.tool("trunk", TRUNK).join("bin"), &["trunk"]) || has_trunk_on_path(workspace)
+}
+
+fn has_trunk_on_path(workspace: &Workspace) -> bool {
+    on_path(workspace, &["trunk"], |told| {
+        let version = told.split_whitespace().nth(1);
+        version.is_some_and(|version| version.starts_with("0.21."))
+    })
+}
+
 fn trunk(workspace: &Workspace) -> StageResult<Option<PathBuf>> {
     let folder = workspace.tool("trunk", TRUNK);
-    let fits = |version: &str| {
-        version
-            .split_whitespace()
-            .nth(1)
-            .is_some_and(|v| v.starts_with("0.21."))
-    };
-    if !has(&folder.join("bin"), &["trunk"]) && on_path(workspace, &["trunk"], fits) {
+    if !has(&folder.join("bin"), &["trunk"]) && has_trunk_on_path(workspace) {
         return Ok(None);
     }
-    // Not optimized, because it only starts other tools. Without TLS, because those tools are
-    // installed already and it downloads nothing.
+    // Without TLS, because its tools are installed already and it downloads nothing.
     CargoTool {
         package: "trunk",
         version: TRUNK,
         programs: &["trunk"],
-        opt_level: "0",
+        optimized: &[],
         attempts: &[&["--locked", "--no-default-features"]],
     }
     .install(workspace, &folder)
@@ -102,7 +107,13 @@ fn wasm_bindgen(workspace: &Workspace) -> StageResult<Option<PathBuf>> {
         package: "wasm-bindgen-cli",
         version: &version,
         programs: &programs,
-        opt_level: "1", // it reads megabytes at every build
+        // They read megabytes at every build.
+        optimized: &[
+            "walrus",
+            "wasmparser",
+            "wasm-encoder",
+            "wasm-bindgen-cli-support",
+        ],
         attempts: &[&["--locked"], &[]],
     }
     .install(workspace, &folder)
@@ -158,7 +169,7 @@ pub fn geckodriver(workspace: &Workspace) -> StageResult<PathBuf> {
         package: name,
         version: GECKODRIVER,
         programs: &[name],
-        opt_level: "0",
+        optimized: &[],
         attempts: &[&["--locked"], &[]],
     }
     .install(workspace, &folder)?;
@@ -205,7 +216,8 @@ struct CargoTool<'a> {
     package: &'a str,
     version: &'a str,
     programs: &'a [&'a str],
-    opt_level: &'a str,
+    /// The packages that are optimized. The others are not, because they only start other programs.
+    optimized: &'a [&'a str],
     /// Flags to try in turn.
     attempts: &'a [&'a [&'a str]],
 }
@@ -224,13 +236,17 @@ impl CargoTool<'_> {
             install
                 .current_dir(std::env::temp_dir()) // the checkout's settings are not for tools
                 .env_remove("CARGO_TARGET_DIR")
-                .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", self.opt_level)
+                .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
                 .env("CARGO_PROFILE_RELEASE_LTO", "false")
                 .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
                 .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
                 .args(["install", &crate_version, "--root"])
                 .arg(folder)
                 .args(*flags);
+            for package in self.optimized {
+                let level = format!("profile.release.package.{package}.opt-level=1");
+                install.args(["--config", &level]);
+            }
             let title = format!("cargo install {crate_version} {}", flags.join(" "));
             let title = title.trim_end();
             let log = workspace.log(self.package);
