@@ -237,6 +237,27 @@ pub(crate) fn reveal(selector: &str, margin: f64) {
     }
 }
 
+/// Scrolls a row sideways as little as is needed to see one of its parts and some space beside it.
+pub(crate) fn reveal_in_row(row: &str, part: &str, margin: f64) {
+    let found = document().and_then(|document| document.query_selector(row).ok()?);
+    let Some(row) = found else { return };
+    let Ok(Some(part)) = row.query_selector(part) else {
+        return;
+    };
+    let (inner, outer) = (
+        part.get_bounding_client_rect(),
+        row.get_bounding_client_rect(),
+    );
+    let before = inner.left() - outer.left() - margin;
+    let behind = inner.right() - outer.right() + margin;
+    let by = if before < 0.0 {
+        before
+    } else {
+        behind.max(0.0)
+    };
+    row.set_scroll_left(row.scroll_left() + by.round() as i32);
+}
+
 /// Scrolls all parts as far as the one that was scrolled.
 pub(crate) fn scroll_alike(around: &Element, selector: &str, event: &Event) {
     let Some(scrolled) = event.target_dyn_into::<Element>() else {

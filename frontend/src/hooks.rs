@@ -146,7 +146,7 @@ pub(crate) fn use_style(theme: Theme) {
     });
 }
 
-/// Scrolls to the current step and to its object.
+/// Scrolls to the current step, to its object and to the head of the open lane.
 #[hook]
 pub(crate) fn use_current_step_in_sight(store: &StateHandle) {
     let tree = &store.session.tree;
@@ -158,6 +158,7 @@ pub(crate) fn use_current_step_in_sight(store: &StateHandle) {
         ),
         |&((_, node, editor), _)| {
             browser::reveal(&format!("#step-{node}"), 8.0);
+            browser::reveal_in_row(".lane-tabs", "[aria-pressed=\"true\"]", 10.0);
             let slug = editor.map(|editor| Lane::Editor(editor).slug());
             if let Some(slug) = slug {
                 reveal_content(slug);

@@ -271,3 +271,34 @@ fn a_long_path_in_why_stays_in_its_place() {
     browser.wait_for_text("Why", &key[..40]);
     assert_eq!(browser.run(WIDE, &[]), serde_json::json!([]));
 }
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn on_a_phone_the_head_of_an_open_lane_comes_into_sight() {
+    const HEAD: &str = "
+        const rect = part => document.querySelector(part).getBoundingClientRect();
+        const [row, head] = [rect('.lane-tabs'), rect('.lane-tabs [aria-pressed=true]')];
+        const lane = document.querySelector('.lane-tabs [aria-pressed=true]').className;
+        return [lane, head.left >= row.left, head.right <= row.right]";
+    let (world, _) = World::load(NGINX).expect("it loads");
+    let mut tree = HistoryTree::new(world);
+    let actors = [ActorId::A, ActorId::C, ActorId::D, ActorId::E, ActorId::F];
+    for actor in actors {
+        tree.act(Operation::Act(actor, Action::Get));
+    }
+    let mut session = Session::from_tree(&tree);
+    session.page = "play".to_owned();
+    let site = Site::serve(&dist());
+    let browser = open(
+        &format!("{}#/play?s={}", site.url(), session.to_text()),
+        390,
+        844,
+    );
+    for lane in ["a", "f", "server", "d", "a"] {
+        // A script, because a driver brings what it clicks into sight.
+        let press = format!("document.querySelector('.lane-tabs .{lane}').click()");
+        browser.run(&press, &[]);
+        let in_sight = serde_json::json!([format!("lane-tab {lane}"), true, true]);
+        browser.wait_for_value(lane, HEAD, &[], &in_sight);
+    }
+}

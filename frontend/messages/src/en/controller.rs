@@ -110,9 +110,13 @@ crate::catalogue::messages! {
     third_editor_text() "You read, edit and send for it, as for Editor A.";
     third_clients() "A tool";
     third_clients_text() "It works on the same object. You choose when it reads and writes.";
+    third_edit_text() "Sends only the changed fields, as a patch without a version.";
     third_apply_text() "Sends the changes between its manifest and the object, without a version.";
     third_server_side_text() "Declares fields and owns them. To change a field of another owner is a conflict.";
     third_helm_text() "Applies a release server-side, without force.";
+    third_argo_cd_text() "Applies server-side with force, so it takes fields from other owners.";
+    third_flux_text() "Applies server-side with force too, as kustomize-controller.";
+    third_terraform_text() "Applies server-side, without force. A field of another owner is a conflict.";
     third_autoscaler_text() "Writes spec.replicas through /scale, and tries again after a conflict.";
     third_deleter() "Somebody who deletes";
     third_deleter_text() "Delete and its preconditions are in the menu beside Get.";

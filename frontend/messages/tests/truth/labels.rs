@@ -268,7 +268,8 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "strategy_json_title", "strategy_merge_title", "strategy_strategic_title",
         "strategy_update_title", "test_values_title", "watch_from_title", "watch_list_title",
         "welcome_text",
-        "third_apply_text", "third_autoscaler_text", "third_helm_text", "third_server_side_text",
+        "third_apply_text", "third_argo_cd_text", "third_autoscaler_text", "third_edit_text", "third_flux_text",
+        "third_helm_text", "third_server_side_text", "third_terraform_text",
     ]),
     (Class::Open, &[]),
 ];

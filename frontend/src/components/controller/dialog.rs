@@ -47,9 +47,13 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
                     <h3>{ label::third_clients() }</h3>
                     <p class="muted">{ label::third_clients_text() }</p>
                     <ul>
+                        { for tool(Preset::KubectlEdit, label::third_edit_text()) }
                         { for tool(Preset::KubectlApply, label::third_apply_text()) }
                         { for tool(Preset::KubectlApplyServerSide, label::third_server_side_text()) }
                         { for tool(Preset::Helm4, label::third_helm_text()) }
+                        { for tool(Preset::ArgoCdServerSide, label::third_argo_cd_text()) }
+                        { for tool(Preset::Flux, label::third_flux_text()) }
+                        { for tool(Preset::Terraform, label::third_terraform_text()) }
                         { for tool(Preset::Autoscaler, label::third_autoscaler_text()) }
                         <li>{ choice(label::third_deleter(), label::third_deleter_text(), Callback::from(editor)) }</li>
                     </ul>
