@@ -208,20 +208,73 @@ impl CaseSection {
     pub const ALL: [Self; 3] = [Self::Input, Self::Owners, Self::Outcome];
 }
 
+/// A part of a case, as a job does it.
+#[derive(Clone, Copy, Debug)]
+struct CasePart {
+    run: CaseRun,
+    /// `true` until it is done.
+    is_left: bool,
+    /// The job that does it.
+    job: Option<JobId>,
+}
+
+/// The parts of a case.
+#[derive(Clone, Copy, Debug)]
+enum CaseRun {
+    /// The reading of its texts and objects.
+    Reading,
+    /// The reading and the replay of its audit log.
+    Audit,
+    /// The options after a conflict.
+    Next,
+    /// The preview of several objects.
+    Preview,
+    /// The table of the ways of writing.
+    Table,
+}
+
+impl CaseRun {
+    /// A part that may not have begun.
+    fn part<T>(
+        self,
+        run: &Option<T>,
+        is_left: impl Fn(&T) -> bool,
+        job: impl Fn(&T) -> Option<JobId>,
+    ) -> CasePart {
+        CasePart {
+            run: self,
+            is_left: run.as_ref().is_some_and(is_left),
+            job: run.as_ref().and_then(job),
+        }
+    }
+}
+
 impl DiagnoseState {
     /// The jobs that it waits for.
     pub(crate) fn jobs(&self) -> impl Iterator<Item = JobId> {
         self.job().into_iter().chain(self.branch_job())
     }
 
-    /// The job that reads or runs a part of the case: there is one at a time.
+    /// The job that does a part of the case: there is one at a time.
     fn job(&self) -> Option<JobId> {
-        let audit = || self.audit.as_ref().and_then(AuditRun::job);
-        let next = || self.next_writes.as_ref().and_then(NextRun::job);
-        let preview = || self.preview.as_ref().and_then(CasePreview::job);
-        let table = || self.table.as_ref().and_then(ChangeRun::job);
-        let reading = self.reading.job().or_else(audit);
-        reading.or_else(next).or_else(preview).or_else(table)
+        self.parts().into_iter().find_map(|part| part.job)
+    }
+
+    /// The parts of the case, in the order in which they are done.
+    fn parts(&self) -> [CasePart; 5] {
+        let reading = CasePart {
+            run: CaseRun::Reading,
+            is_left: self.is_reading(),
+            job: self.reading.job(),
+        };
+        let is_left = |table: &ChangeRun| table.progress().is_some();
+        [
+            reading,
+            CaseRun::Audit.part(&self.audit, AuditRun::is_running, AuditRun::job),
+            CaseRun::Next.part(&self.next_writes, NextRun::is_running, NextRun::job),
+            CaseRun::Preview.part(&self.preview, CasePreview::is_running, CasePreview::job),
+            CaseRun::Table.part(&self.table, is_left, ChangeRun::job),
+        ]
     }
 
     /// The client that people write with: the one that they chose, else the tool of an error message,

@@ -7,7 +7,7 @@ use optimist_sessions::{StorageArea, StorageEffect};
 use optimist_simulation::HistoryTree;
 
 use super::{
-    AuditRun, BringProblem, CASE, CASE_DRAFT, CASE_PLACE, CaseKeeping, CasePreview, ChangeRun,
+    AuditRun, BringProblem, CASE, CASE_DRAFT, CASE_PLACE, CaseKeeping, CaseRun, ChangeRun,
     DiagnoseMsg, DiagnoseState, InputItem, NextRun,
 };
 use crate::State;
@@ -194,33 +194,31 @@ impl DiagnoseState {
         job: JobId,
         has_worker: impl Fn() -> bool,
     ) -> Option<JobRequest> {
-        if self.is_reading() {
-            return self.begin_reading(job, has_worker);
+        let left = self.parts().into_iter().find(|part| part.is_left)?;
+        match left.run {
+            CaseRun::Reading => self.begin_reading(job, has_worker),
+            CaseRun::Audit => self.audit.as_mut()?.begin_job(job).map(JobRequest::Audit),
+            CaseRun::Next => {
+                let next = self.next_writes.as_mut()?;
+                next.begin_job(job).map(JobRequest::Next)
+            }
+            CaseRun::Preview => {
+                let preview = self.preview.as_mut()?;
+                preview.begin_job(job).map(JobRequest::Preview)
+            }
+            CaseRun::Table => {
+                let texts = self.texts_for_worker(has_worker);
+                let (manager, given) = (self.manager.clone(), self.given_parts());
+                let table = self.table.as_mut()?;
+                let request = table.begin_job(job, texts, manager, given);
+                Some(JobRequest::Table(Box::new(request)))
+            }
         }
-        if let Some(audit) = self.audit.as_mut().filter(|it| it.is_running()) {
-            return audit.begin_job(job).map(JobRequest::Audit);
-        }
-        if let Some(next) = self.next_writes.as_mut().filter(|it| it.is_running()) {
-            return next.begin_job(job).map(JobRequest::Next);
-        }
-        if let Some(preview) = self.preview.as_mut().filter(|it| it.is_running()) {
-            return preview.begin_job(job).map(JobRequest::Preview);
-        }
-        let texts = self.texts_for_worker(has_worker);
-        let (manager, given) = (self.manager.clone(), self.given_parts());
-        let table = self.table.as_mut().filter(|it| it.progress().is_some())?;
-        let request = table.begin_job(job, texts, manager, given);
-        Some(JobRequest::Table(Box::new(request)))
     }
 
     /// Returns whether a part of the case is left to do and no job does it.
     fn waits_for_a_job(&self) -> bool {
-        let table = self.table.as_ref().and_then(ChangeRun::progress);
-        let next = self.next_writes.as_ref().is_some_and(NextRun::is_running);
-        let preview = self.preview.as_ref().is_some_and(CasePreview::is_running);
-        let audit = self.audit.as_ref().is_some_and(AuditRun::is_running);
-        let is_left = self.is_reading() || audit || next || preview || table.is_some();
-        is_left && self.job().is_none()
+        self.parts().iter().any(|part| part.is_left) && self.job().is_none()
     }
 
     /// The texts of the case for a worker that runs the table, and the position of the object among theirs. No text if
