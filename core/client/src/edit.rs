@@ -54,7 +54,9 @@ pub fn edit_scalar(object: &Value, pointer: &str, typed: &str) -> Result<Value, 
     *place = match (&*place, resolved) {
         (Value::String(old), _) => with_line_ends(old, typed).into(),
         (Value::Number(old), Node::Number(new)) if new.is_i64() || !old.is_i64() => new.into(),
-        (Value::Number(old), _) if old.is_i64() => return Err(wrong("a whole number")),
+        (Value::Number(old), new) if old.is_i64() => {
+            return Err(wrong(integer(typed.trim(), &new)));
+        }
         (Value::Number(_), _) => return Err(wrong("a number")),
         (Value::Bool(_), Node::Bool(new)) => new.into(),
         (Value::Bool(_), _) => return Err(wrong("true or false")),
@@ -62,6 +64,17 @@ pub fn edit_scalar(object: &Value, pointer: &str, typed: &str) -> Result<Value, 
         _ => return Err(EditError::Missing(pointer.to_owned())),
     };
     Ok(edited)
+}
+
+/// What a typed text is not, if it is no integer of 64 bits in digits.
+fn integer(typed: &str, resolved: &Node) -> &'static str {
+    let digits = typed.trim_start_matches(['+', '-']);
+    let is_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    match resolved {
+        _ if is_digits => "a number from -9223372036854775808 to 9223372036854775807",
+        Node::Number(_) | Node::HugeNumber(..) => "a number in digits alone, such as 3",
+        _ => "a whole number",
+    }
 }
 
 /// The text of a field that ends every line with a line feed
@@ -217,6 +230,17 @@ mod tests {
         );
         let error = edit_scalar(&object, "/replicas", "many").unwrap_err();
         assert_eq!(error.to_string(), "“many” is not a whole number");
+        let told = |typed: &str| {
+            let error = edit_scalar(&object, "/replicas", typed).unwrap_err();
+            error.to_string()
+        };
+        for whole in ["1.0", "1e1"] {
+            let expected = format!("“{whole}” is not a number in digits alone, such as 3");
+            assert_eq!(told(whole), expected);
+        }
+        let large = "99999999999999999999";
+        let range = "a number from -9223372036854775808 to 9223372036854775807";
+        assert_eq!(told(large), format!("“{large}” is not {range}"));
         assert!(edit_scalar(&object, "/paused", "5").is_err());
         assert!(edit_scalar(&object, "/nowhere", "5").is_err());
     }

@@ -164,7 +164,7 @@ fn a_lost_update_names_the_edit_and_whether_force_did_it() {
         panic!("{:?}", explanation.kind);
     };
     assert_eq!((loss.owner, loss.edit.value.clone()), (A, Some(json!(5))));
-    assert_eq!(explanation.next, Some(Suggestion::Compare(B)));
+    assert_eq!(explanation.next, Some(Suggestion::CompareOrApply(B)));
     let by_delete = false;
     assert_eq!(explanation.results, [EditResult::Lost { loss, by_delete }]);
 
@@ -183,7 +183,8 @@ fn a_lost_update_names_the_edit_and_whether_force_did_it() {
 fn an_apply_that_does_not_own_the_field_is_not_told_about_versions() {
     let mut tree = both_edit();
     act(&mut tree, B, send(by(Strategy::Apply)));
-    let owned = (Kind::OwnedByOther, Some(Suggestion::Force(B)));
+    let other = Kind::OwnedByOther { own_updates: None };
+    let owned = (other, Some(Suggestion::Force(B)));
     assert_eq!(explained(&tree), owned);
 }
 
@@ -195,7 +196,8 @@ fn an_apply_that_was_written_by_hand_is_forced_in_its_address() {
     let target = format!("{DEPLOYMENT}?fieldManager=x");
     let apply = by_hand("PATCH", &target, "application/apply-patch+yaml", &mine);
     act(&mut tree, B, apply);
-    let owned = (Kind::OwnedByOther, Some(Suggestion::ForceRequest(B)));
+    let other = Kind::OwnedByOther { own_updates: None };
+    let owned = (other, Some(Suggestion::ForceRequest(B)));
     assert_eq!(explained(&tree), owned);
 }
 
@@ -515,4 +517,91 @@ fn a_history_knows_how_far_it_came_and_where_another_one_is_worth_comparing() {
     assert_eq!(tree.overtaken_edit(), Some((before, B)));
     tree.go(0);
     assert_eq!(tree.overtaken_edit(), None);
+}
+
+#[test]
+fn another_way_to_send_is_offered_at_its_moment_and_until_something_else_is_written() {
+    let unversioned = Write {
+        send_resource_version: false,
+        ..by(Strategy::Update)
+    };
+    let mut tree = both_edit();
+    act(&mut tree, A, send(Write::default()));
+    let first = tree.current();
+    act(&mut tree, B, send(Write::default()));
+    act(&mut tree, B, Action::Get);
+    assert_eq!(tree.overtaken_edit(), Some((first, B)), "a read");
+    act(&mut tree, B, send(Write::default()));
+    assert_eq!(tree.overtaken_edit(), Some((first, B)), "the same edit");
+    // A meant 5 and has not read since.
+    edit(&mut tree, A, "/spec/replicas", json!(6));
+    let second = tree.current();
+    act(&mut tree, A, send(unversioned));
+    assert_eq!(tree.overtaken_edit(), Some((second, A)), "a later moment");
+    act(&mut tree, A, Action::Get);
+    edit(&mut tree, A, "/spec/replicas", json!(7));
+    act(&mut tree, A, send(Write::default()));
+    assert_eq!(tree.overtaken_edit(), None, "another write");
+    let positions: Vec<_> = tree.current_path().to_vec();
+    let at = |tree: &mut HistoryTree, node| {
+        tree.go(positions[node]);
+        tree.overtaken_edit()
+    };
+    let offered: Vec<_> = (0..positions.len())
+        .map(|node| at(&mut tree, node))
+        .collect();
+    let (first, second) = (Some((first, B)), Some((second, A)));
+    let expected = [
+        None, None, None, first, first, first, first, second, second, None,
+    ];
+    assert_eq!(offered, expected);
+}
+
+const CONFIG_MAP: &str = "
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+data: {k: v, other: x}
+";
+
+#[test]
+fn an_apply_is_not_recommended_against_the_loss_of_a_removal_that_nobody_owns() {
+    let mut tree = session(CONFIG_MAP);
+    act(&mut tree, A, Action::Get);
+    act(&mut tree, B, Action::Get);
+    let copy = tree.world_mut().copy_mut(A);
+    let mut object = (**copy.edited().unwrap()).clone();
+    object["data"].as_object_mut().unwrap().remove("k");
+    copy.edit(object);
+    act(&mut tree, A, send(Write::default()));
+    edit(&mut tree, B, "/data/k", json!("v2"));
+    let before = tree.current();
+    for write in [
+        Write {
+            send_resource_version: false,
+            ..by(Strategy::Update)
+        },
+        by(Strategy::MergePatch),
+        by(Strategy::Apply),
+    ] {
+        tree.go(before);
+        act(&mut tree, B, send(write));
+        let (kind, next) = explained(&tree);
+        assert!(matches!(kind, Kind::Lost { .. }), "{kind:?}");
+        assert_eq!(next, Some(Suggestion::Compare(B)));
+    }
+}
+
+#[test]
+fn an_apply_in_conflict_with_updates_of_its_own_manager_is_not_told_of_another_one() {
+    let mut tree = session(NGINX);
+    act(&mut tree, A, Action::Get);
+    edit(&mut tree, A, "/spec/replicas", json!(4));
+    act(&mut tree, A, send(Write::default()));
+    edit(&mut tree, A, "/spec/replicas", json!(9));
+    act(&mut tree, A, send(by(Strategy::Apply)));
+    let own = Kind::OwnedByOther {
+        own_updates: Some(A),
+    };
+    assert_eq!(explained(&tree), (own, Some(Suggestion::Force(A))));
 }

@@ -42,7 +42,7 @@ pub fn caption(explanation: &Explanation, world: &World) -> Caption {
         }
         kind @ (Kind::Conflict { .. }
         | Kind::TestFailed { .. }
-        | Kind::OwnedByOther
+        | Kind::OwnedByOther { .. }
         | Kind::NotFound
         | Kind::Refused { .. }) => refusal(kind, world),
         Kind::Lost { .. } => Caption::default(),
@@ -255,7 +255,15 @@ fn refusal(kind: &Kind, world: &World) -> Caption {
             }
             Caption::new(en::test_failed_title(), [text, en::test_failed_code()])
         }
-        Kind::OwnedByOther => Caption::new(en::owned_title(), [en::owned_text()]),
+        Kind::OwnedByOther { own_updates: None } => {
+            Caption::new(en::owned_title(), [en::owned_text()])
+        }
+        Kind::OwnedByOther {
+            own_updates: Some(actor),
+        } => Caption::new(
+            en::owned_own_title(&world.actor(*actor).name),
+            [en::owned_own_text()],
+        ),
         Kind::NotFound => Caption::new(en::not_found_title(), [en::not_found_text()]),
         Kind::Refused { actor, reason } => Caption::new(
             en::refused_title(&world.actor(*actor).name),
@@ -305,6 +313,7 @@ fn suggestion(suggestion: &Suggestion, world: &World) -> String {
         Next::ChangeOther(actor) => en::next_change_other(name(*actor)),
         Next::WithoutForce(actor) => en::next_without_force(&actor.letter()),
         Next::Compare(actor) => en::next_compare(&actor.letter()),
+        Next::CompareOrApply(actor) => en::next_compare_or_apply(&actor.letter()),
         Next::OtherOrder => en::next_other_order(),
         Next::Force(actor) => en::next_force(name(*actor)),
         Next::ForceRequest(actor) => en::next_force_request(name(*actor)),

@@ -182,7 +182,7 @@ fn an_object_that_is_deleted_and_created_again() {
         said(&tree),
         "The object does not exist.\n\
          No object with this name is stored. Any remaining local copy refers to a deleted object.\n\
-         Step back to before the object was deleted, or choose Create under more."
+         Step back to before the object was deleted, or choose Create in the menu beside Get."
     );
 }
 

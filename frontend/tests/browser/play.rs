@@ -486,7 +486,7 @@ async fn what_the_server_left_out_is_said() {
     page.press(A, "… 3 defaults").await;
     page.press(A, "Remove spec.progressDeadlineSeconds").await;
     page.press(A, "Send").await;
-    let left = "not in the object: progressDeadlineSeconds removed";
+    let left = "not in the object: removal of progressDeadlineSeconds";
     assert!(page.text("What happened").contains(left));
     assert!(!page.text("Inspector").contains(left), "it is told once");
 }

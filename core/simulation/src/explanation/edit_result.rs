@@ -92,12 +92,19 @@ impl Step {
     fn is_unknown(&self, path: &Path) -> bool {
         let warnings = self.exchange.iter().flat_map(|exchange| &exchange.warnings);
         let mut unknown = warnings.filter_map(|warning| {
-            let field = warning
-                .strip_prefix("unknown field \"")?
-                .strip_suffix('"')?;
-            field.rsplit('.').next()
+            let field = warning.strip_prefix("unknown field \"")?;
+            field.strip_suffix('"')
         });
-        let has = |name: &str| path.0.contains(&PathElement::Field(name.to_owned()));
+        // A name can have dots too.
+        let has = |unknown: &str| {
+            path.0.iter().any(|element| {
+                let PathElement::Field(name) = element else {
+                    return false;
+                };
+                let parent = unknown.strip_suffix(name.as_str());
+                parent.is_some_and(|it| it.is_empty() || it.ends_with('.'))
+            })
+        };
         unknown.any(has)
     }
 }

@@ -174,8 +174,11 @@ pub enum ExplanationKind {
         /// `true` if the patch tests the resourceVersion too, so that every change makes it fail.
         tests_version: bool,
     },
-    /// The apply would have changed a field that another manager owns.
-    OwnedByOther,
+    /// The apply would have changed a field that another manager owns, or the same one by its Updates.
+    OwnedByOther {
+        /// The actor that applied, if every such field belongs to the Updates of its own manager.
+        own_updates: Option<ActorId>,
+    },
     /// The object does not exist.
     NotFound,
     /// The server refused the request for another reason.
@@ -292,8 +295,10 @@ pub enum Suggestion {
     ChangeOther(ActorId),
     /// Send without force, or read first.
     WithoutForce(ActorId),
-    /// Send so that the server compares.
+    /// Send with the version, so that the server compares.
     Compare(ActorId),
+    /// Send with the version, or as an apply, in which the server compares owners.
+    CompareOrApply(ActorId),
     /// Send in another order.
     OtherOrder,
     /// Force the apply, or undo the edit.

@@ -26,7 +26,8 @@ pub(super) fn explain(scene: StepScene<'_>, right: ActorId) -> Explanation {
             Some(Action::Request(_)) => Suggestion::ForceRequest(actor),
             _ => Suggestion::Force(actor),
         };
-        return Explanation::new(ExplanationKind::OwnedByOther, next);
+        let own_updates = are_own_updates(scene).then_some(actor);
+        return Explanation::new(ExplanationKind::OwnedByOther { own_updates }, next);
     }
     let by_hand = matches!(scene.step.action(), Some(Action::Request(_)));
     let code = scene.step.exchange.as_ref().map(|exchange| exchange.code);
@@ -50,6 +51,25 @@ pub(super) fn explain(scene: StepScene<'_>, right: ActorId) -> Explanation {
         _ => Suggestion::Fix(actor),
     };
     Explanation::new(ExplanationKind::Refused { actor, reason }, next)
+}
+
+/// Returns whether the conflicts of an apply are all with its own manager, as which it wrote in another way.
+fn are_own_updates(scene: StepScene<'_>) -> bool {
+    let Some(exchange) = &scene.step.exchange else {
+        return false;
+    };
+    let mut owners = scene.step.facts().iter().filter_map(|fact| match fact {
+        Fact::OwnedByOther { manager, .. } => Some(manager),
+        _ => None,
+    });
+    let query = exchange
+        .target
+        .split_once('?')
+        .map_or("", |(_, query)| query);
+    let mut options = form_urlencoded::parse(query.as_bytes());
+    let manager = options.find(|(name, _)| name == "fieldManager");
+    let own = manager.map(|(_, manager)| format!("\"{manager}\" "));
+    own.is_some_and(|own| owners.all(|owner| owner.starts_with(&own)))
 }
 
 fn reason(scene: StepScene<'_>) -> RefusalReason {

@@ -7,9 +7,10 @@ use serde_json::Value;
 use super::{Explanation, ExplanationKind, StepScene, Suggestion, VersionCheck};
 use crate::RequestKind;
 use crate::verdict::Edit;
-use crate::{Action, ActorId, EndingOutcome, Step, World};
+use crate::{Action, ActorId, EndingOutcome, Operation, Step, World};
 use optimist_apiserver::apply::Managers;
 use optimist_apiserver::server::Fact;
+use optimist_client::{Strategy, Write};
 
 /// A write that made a version, or deleted the object.
 pub(super) fn written(scene: StepScene<'_>) -> Explanation {
@@ -26,6 +27,7 @@ pub(super) fn written(scene: StepScene<'_>) -> Explanation {
             _ if step.is_forced() => Suggestion::WithoutForce(me),
             // A create carries no version and no ownership to compare.
             RequestKind::Create => Suggestion::OtherOrder,
+            _ if apply_keeps(scene) => Suggestion::CompareOrApply(me),
             _ => Suggestion::Compare(me),
         };
         return Explanation {
@@ -61,6 +63,24 @@ pub(super) fn written(scene: StepScene<'_>) -> Explanation {
     }
 }
 
+/// Returns whether the same edit, sent as an apply, would not have lost an edit. An apply is refused for the owner of
+/// a field; a field that somebody removed has none.
+fn apply_keeps(scene: StepScene<'_>) -> bool {
+    let before = scene.tree.parent(scene.tree.current());
+    let before = before.and_then(|node| scene.tree.world_at(node));
+    let (Some(before), Some(write)) = (before, scene.step.write()) else {
+        return false;
+    };
+    let apply = Write {
+        subresource: write.subresource,
+        manager: write.manager.clone(),
+        ..Write::usual(Strategy::Apply)
+    };
+    let mut world = before.clone();
+    let applied = world.act(Operation::Act(scene.me, Action::Send(apply)));
+    applied.is_some_and(|step| step.losses.is_empty() && step.left_out.is_empty())
+}
+
 /// Returns whether an apply has made the field of an edit its own, which another manager owned before.
 fn has_taken(scene: StepScene<'_>, edit: &Edit) -> bool {
     let write = scene
@@ -87,8 +107,14 @@ fn has_taken(scene: StepScene<'_>, edit: &Edit) -> bool {
 fn kept_edits(scene: StepScene<'_>) -> Vec<Arc<Edit>> {
     let both = scene.tree.ending_outcome(scene.tree.current()) == Some(EndingOutcome::BothKept);
     let updates = scene.world().updates();
-    let edits = updates.kept_edits().iter().filter(|_| both);
-    edits.map(|known| Arc::clone(&known.edit)).collect()
+    let mut edits: Vec<Arc<Edit>> = Vec::new();
+    for known in updates.kept_edits().iter().filter(|_| both) {
+        // Several actors can mean the same.
+        if !edits.contains(&known.edit) {
+            edits.push(Arc::clone(&known.edit));
+        }
+    }
+    edits
 }
 
 fn written_kind(scene: StepScene<'_>) -> ExplanationKind {

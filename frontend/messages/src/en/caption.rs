@@ -56,6 +56,8 @@ crate::catalogue::messages! {
     test_failed_code() "It is a 422, not a 409, so RetryOnConflict does not retry.";
     owned_title() "Another manager owns a field of this apply.";
     owned_text() "Without force, an apply cannot change a field that another manager owns. The server stored nothing. Its answer names each field and its owner.";
+    owned_own_title(name) "{name} owns a field of this apply by an Update.";
+    owned_own_text() "The Updates and the applies of one manager are separate owners. Without force, an apply cannot change a field that another owner has. The server stored nothing. Its answer names each field and its owner.";
     not_found_title() "The object does not exist.";
     not_found_text() "No object with this name is stored. Any remaining local copy refers to a deleted object.";
     refused_title(name) "The server refused {name}'s request.";
@@ -81,13 +83,14 @@ crate::catalogue::messages! {
     next_change(name) "Change a value in {name}, then send.";
     next_change_again(name) "Change a value in {name} and send again.";
     next_change_stale(name) "Change a value in {name}'s stale copy and send it.";
-    next_change_other(name) "Change another value in {name}, or send it to another part of the object, under more.";
+    next_change_other(name) "Change another value in {name}, or send it to another part of the object, in the menu beside Get.";
     next_without_force(actor) "Step back, and send as {actor} without force, or read again first.";
-    next_compare(actor) "Step back, and send as {actor} with resourceVersion, or as an apply.";
+    next_compare(actor) "Step back, and send as {actor} with resourceVersion.";
+    next_compare_or_apply(actor) "Step back, and send as {actor} with resourceVersion, or as an apply.";
     next_other_order() "Step back and send in another order: this history is kept.";
     next_force(name) "Tick force in {name} to take ownership, or undo the edit.";
     next_force_request(name) "Add force=true to {name}'s request to take ownership, or leave the field out of its body.";
-    next_create() "Step back to before the object was deleted, or choose Create under more.";
+    next_create() "Step back to before the object was deleted, or choose Create in the menu beside Get.";
     next_fix(name) "Fix the request in {name} and send it again.";
     next_merge_patch_instead(name) "Send {name}'s edit as a merge patch: every kind accepts one.";
 

@@ -12,7 +12,7 @@ crate::catalogue::messages! {
     the_deletion() "the deletion";
     absent() "absent";
     items(count) "[{count} {count|item|items}]";
-    edit_removed(field) "{field} removed";
+    edit_removed(field) "removal of {field}";
     edit_set(field, value) "{field} = {value}";
     loss_created(by, owner) "{by} created again what {owner} had deleted, without having read the deletion.";
     loss_deleted(by, owner, edit) "{by} deleted the object with {owner}'s {edit} in it, without having read the edit.";

@@ -46,7 +46,7 @@ crate::catalogue::messages! {
     fact_version_not_sent(stored) "The write carried no resourceVersion, so there was nothing to compare with the stored {stored}.";
     fact_version_taken_over(stored) "The patch carried no resourceVersion. The server applied it to the stored version, {stored}.";
     fact_version_required(stored) "The write carried no resourceVersion. This kind accepts no update without one; the store holds {stored}.";
-    fact_uid_differed(sent, stored) "The write carried uid {sent}, but the stored object has uid {stored}: it is another object with the same name.";
+    fact_uid_differed(sent, stored) "The write carried uid {sent}, but the stored object has uid {stored}. A uid belongs to one object: one that is deleted and created again has another uid.";
     fact_uid_without_object(sent) "The write carried uid {sent}, but the object does not exist.";
     fact_owned(field, manager) "The apply would change {field}, which {manager} owns.";
     fact_given_up(field) "The apply no longer has {field}, and no other manager owns it, so the server removed it. If {field} has a default, it now has that.";

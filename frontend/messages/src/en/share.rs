@@ -4,8 +4,8 @@ crate::catalogue::messages! {
     offered_case(origin, size) "The page of {origin} offers a case of {size} kB. ";
     offered_case_open() "Open it in Diagnose";
     offered_case_leave() "Leave it";
-    share_search() "The edits and how they are sent, not what came of it. Whoever opens it searches again.";
-    share_steps(steps) "{steps} {steps|step|steps}, in all branches: what was done, not what came of it. Whoever opens it does it again, at the step where you are.";
+    share_search() "The link has the edits and how they are sent, but no results. The page that opens it searches again.";
+    share_steps(steps) "The link has {steps} {steps|step|steps} of all branches: the requests, but no answers. The page that opens it sends them again, and shows the step where you are.";
     file_too_large(file, megabytes) "{file} has more than {megabytes} MB, which is too much for this page.";
     file_too_many_lines(file, lines) "{file} has more than {lines} lines, which is too much for this page.";
     file_unreadable(file) "The browser could not read {file}.";

@@ -1,6 +1,7 @@
 //! Conditions of the caption: what happened, why, and what to try next.
 
 use optimist_apiserver::object::Metadata;
+use optimist_client::{Strategy, Write};
 use optimist_simulation::{Action, ActorId, Operation, Step, WatchAction, World};
 use serde_json::{Value, json};
 
@@ -253,6 +254,26 @@ pub const REFUSALS: &[(&str, Condition)] = &[
         let unforced = !at.exchange()?.target.contains("force=true");
         Some(unforced && conflicts(at)? > 0 && at.wrote_nothing() && at.exchange()?.code == 409)
     }),
+    ("owned_own_title", |said, at| {
+        // Each owner in the answer has the name of the applier, and has another entry than an apply.
+        let causes = at.exchange()?.received["details"]["causes"].as_array()?;
+        let query = at.exchange()?.target.split_once("fieldManager=")?.1;
+        let applier = query.split('&').next()?;
+        let own = |cause: &Value| {
+            let message = cause["message"].as_str().unwrap_or_default();
+            message.contains(&format!("conflict with \"{applier}\" "))
+        };
+        let by_update = at.stored()?["metadata"]["managedFields"]
+            .as_array()?
+            .iter()
+            .any(|entry| entry["manager"] == applier && entry["operation"] == "Update");
+        let sender = at.is_by(&said.text("name"));
+        Some(sender && by_update && !causes.is_empty() && causes.iter().all(own))
+    }),
+    ("owned_own_text", |_, at| {
+        let unforced = !at.exchange()?.target.contains("force=true");
+        Some(unforced && conflicts(at)? > 0 && at.wrote_nothing())
+    }),
     ("not_found_title", |_, at| Some(at.stored().is_none())),
     ("not_found_text", |_, at| {
         Some(at.stored().is_none() && at.exchange()?.code == 404)
@@ -345,6 +366,24 @@ pub const NEXT: &[(&str, Condition)] = &[
         let forced = format!("{}&force=true", target.replace("&force=false", ""));
         let sender = at.named(&said.text("name"))? == at.actor()?;
         Some(sender && !target.contains("force=true") && at.sent_to(&forced)? != 409)
+    }),
+    ("next_compare_or_apply", |said, at| {
+        // What this step took away stays, or the apply is refused.
+        let actor = at.named(&said.text("actor"))?;
+        let last = at.last()?;
+        let mut world = last.before.clone();
+        let write = last.step.write()?;
+        let write = Write {
+            subresource: write.subresource,
+            manager: write.manager.clone(),
+            ..Write::usual(Strategy::Apply)
+        };
+        let applied = world.act(Operation::Act(actor, Action::Send(write)))?;
+        let (_, after) = at.got(&world, &at.object.path());
+        let before = at.stored_before()?;
+        let lost = &last.step.losses.first()?.edit.path;
+        let at_lost = |object: &Value| Some(object.pointer(&lost.pointer(object)?)?.clone());
+        Some(applied.exchange?.code == 409 || at_lost(&after) == at_lost(before))
     }),
     ("next_create", |_, at| Some(at.stored().is_none())),
     ("next_merge_patch_instead", |said, at| {
