@@ -2,6 +2,7 @@
 
 mod detection;
 mod form;
+mod parts;
 mod wrapped;
 
 use std::borrow::Cow;
@@ -18,6 +19,7 @@ use crate::observed::{ObservedVersion, ReadError, ReadProblem};
 
 pub use detection::Detection;
 pub use form::{NamedObject, TextForm, plain};
+pub use parts::parts;
 
 /// The content of a text, by its kind.
 #[derive(Clone, Debug, PartialEq)]

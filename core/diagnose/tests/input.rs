@@ -1,6 +1,6 @@
 //! Detects pasted texts, and names the problem of a text that is nothing known.
 
-use optimist_diagnose::input::{Input, MAX_TEXT, NotDetected, detect, detect_file};
+use optimist_diagnose::input::{Input, MAX_TEXT, NotDetected, detect, detect_file, parts};
 
 const LIVE: &str = include_str!("live/deployment.yaml");
 const MANIFEST: &str =
@@ -325,4 +325,40 @@ fn a_file_is_utf_8_or_utf_16_with_its_mark() {
     for broken in [&utf_16[..utf_16.len() - 1], b"a: \xff", b"\xff\xfe\x00\xd8"] {
         assert!(matches!(detect_file(broken), Err(NotDetected::NotText(_))));
     }
+}
+
+#[test]
+fn a_message_and_the_manifest_that_it_is_about_are_parts_of_one_text() {
+    let message = "$ kubectl apply --server-side -f web.yaml\nerror: Apply failed with 1 conflict: conflict with \
+        \"kubectl-set\" using apps/v1: .spec.replicas\n";
+    let modified = "Operation cannot be fulfilled on deployments.apps \"web\": the object has been modified; please \
+        apply your changes to the latest version and try again\n";
+    let web = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
+    let api = web.replace("web", "api");
+    let split = |text: &str, expected: &[&str]| assert_eq!(parts(text), expected, "{text}");
+    split(
+        &format!("{message}\n{web}"),
+        &[&format!("{message}\n"), web],
+    );
+    split(&format!("{modified}---\n{web}"), &[modified, web]);
+    split(&format!("{web}---\n{modified}"), &[web, modified]);
+    let both = format!("{web}---\n{api}");
+    split(
+        &format!("{message}{both}---\n{modified}"),
+        &[message, &both, modified],
+    );
+    let alone = [
+        message.to_owned(),
+        both,
+        format!("# {web}{web}"),
+        format!("free words\n{web}"),
+    ];
+    for text in alone {
+        split(&text, &[&text]);
+    }
+    let kinds: Vec<String> = parts(&format!("{message}{web}"))
+        .into_iter()
+        .map(kind)
+        .collect();
+    assert_eq!(kinds, ["1 errors", "manifest"]);
 }

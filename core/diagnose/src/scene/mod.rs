@@ -44,6 +44,23 @@ pub struct GivenParts {
     pub manager: Option<String>,
 }
 
+impl GivenParts {
+    /// Takes the identity of a manifest for what was not given.
+    #[must_use]
+    pub fn or_of_manifest(self, manifest: &Value) -> Self {
+        let said = |value: &str| (!value.is_empty()).then(|| value.to_owned());
+        Self {
+            api_version: self
+                .api_version
+                .or_else(|| said(text(manifest, "apiVersion"))),
+            kind: self.kind.or_else(|| said(text(manifest, "kind"))),
+            namespace: self.namespace.or_else(|| said(manifest.namespace())),
+            name: self.name.or_else(|| said(manifest.name())),
+            manager: self.manager,
+        }
+    }
+}
+
 /// A part that the message leaves out, with the value in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MissingPart {

@@ -21,7 +21,7 @@ mod update;
 use std::rc::Rc;
 
 use optimist_client::Preset;
-use optimist_diagnose::input::{Input, NotDetected};
+use optimist_diagnose::input::{Input, NotDetected, parts};
 use optimist_diagnose::message::{ErrorSource, PrintedError, ReportedError};
 use optimist_diagnose::scene::{GivenParts, NoScene};
 
@@ -347,11 +347,16 @@ impl DiagnoseState {
         case
     }
 
+    /// Adds a text, or its parts if it has messages and objects.
     fn wait(&mut self, text: &str) {
         self.problem = None;
         if text.trim().is_empty() {
             return;
         }
+        parts(text).into_iter().for_each(|part| self.wait_for(part));
+    }
+
+    fn wait_for(&mut self, text: &str) {
         if self.items.len() + self.waiting.len() >= MAX_ITEMS {
             self.problem = Some(BringProblem::TooMany);
             return;
@@ -431,6 +436,15 @@ impl DiagnoseState {
             .filter(|error| !known.contains(error))
             .take(MAX_SCENES)
         {
+            let mut manifests = self.cases.iter().filter_map(|it| {
+                let is_about = it.case.errors.contains(error);
+                it.case.manifest.as_ref().filter(|_| is_about)
+            });
+            // Of several, the message does not say which one it is about.
+            let given = match (manifests.next(), manifests.next()) {
+                (Some(manifest), None) => given.clone().or_of_manifest(manifest),
+                _ => given.clone(),
+            };
             match CaseReading::of_message(error, &given) {
                 Ok(reading) => scenes.push(Rc::new(reading)),
                 Err(why) => without.push((error.clone(), why)),

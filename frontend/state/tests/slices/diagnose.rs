@@ -131,6 +131,20 @@ fn a_message_is_read_and_belongs_to_the_object_that_comes_later() {
 }
 
 #[test]
+fn a_message_and_its_manifest_in_one_text_are_both_read() {
+    let mut page = diagnose();
+    let message = "error: Apply failed with 1 conflict: conflict with \"kubectl-set\" using apps/v1: .spec.replicas\n";
+    let manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: prod}\n\
+        spec: {replicas: 5}\n";
+    bring(&mut page, &format!("{message}\n{manifest}"));
+    let case = &page.state.diagnose;
+    assert_eq!(texts(case), [&format!("{message}\n"), manifest]);
+    let reading = case.reading().expect("the object of the manifest");
+    assert_eq!(reading.case.id.name, "web");
+    assert_eq!(reading.case.errors.len(), 1);
+}
+
+#[test]
 fn a_message_and_the_live_object_lead_to_ways_out_on_that_object() {
     let mut page = example(CaseExample::LiveObject);
     let manifest = page.state.diagnose.items[1].id;

@@ -1,0 +1,81 @@
+//! Splits a pasted text that has messages and objects.
+
+use std::ops::Range;
+
+use crate::message::reported_errors;
+
+/// The longest text that is split, in bytes: it is split before anything else is shown.
+const MAX_SPLIT: usize = 1024 * 1024;
+
+/// The longest text before or between objects that is searched for messages, in bytes.
+const MAX_WORDS: usize = 64 * 1024;
+
+/// The fields that can be the first one of an object.
+const FIRST_FIELDS: [&str; 5] = ["apiVersion:", "kind:", "metadata:", "data:", "spec:"];
+
+/// Splits a text into error messages and objects in YAML, where it has both: people paste the output of a command
+/// and the manifest together. The parts are slices of the text, without the lines `---` between them. A text of one
+/// kind is one part.
+pub fn parts(text: &str) -> Vec<&str> {
+    if text.len() > MAX_SPLIT {
+        return vec![text];
+    }
+    let (mut has_message, mut has_object) = (false, false);
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let mut last_object = None;
+    for document in documents(text) {
+        let begin = document.start + object_begins(&text[document.clone()]);
+        let words = document.start..begin;
+        has_object |= begin < document.end;
+        let object = if has_errors(&text[words.clone()]) {
+            has_message = true;
+            parts.push(words);
+            begin..document.end
+        } else {
+            document
+        };
+        if text[object.clone()].trim().is_empty() {
+            continue;
+        }
+        match parts.last_mut() {
+            // Objects that follow each other stay one text.
+            Some(before) if last_object.as_ref() == Some(before) => before.end = object.end,
+            _ => parts.push(object),
+        }
+        last_object = parts.last().cloned();
+    }
+    if !has_message || !has_object {
+        return vec![text];
+    }
+    parts.into_iter().map(|part| &text[part]).collect()
+}
+
+/// The parts of a text between lines `---`.
+fn documents(text: &str) -> Vec<Range<usize>> {
+    let (mut documents, mut begin, mut at) = (Vec::new(), 0, 0);
+    for line in text.split_inclusive('\n') {
+        if line.trim_end() == "---" {
+            documents.push(begin..at);
+            begin = at + line.len();
+        }
+        at += line.len();
+    }
+    documents.push(begin..at);
+    documents
+}
+
+/// The position of the first line that begins an object; the length of a document without one.
+fn object_begins(document: &str) -> usize {
+    let mut at = 0;
+    for line in document.split_inclusive('\n') {
+        if FIRST_FIELDS.iter().any(|field| line.starts_with(field)) {
+            return at;
+        }
+        at += line.len();
+    }
+    at
+}
+
+fn has_errors(words: &str) -> bool {
+    !words.trim().is_empty() && words.len() <= MAX_WORDS && !reported_errors(words).is_empty()
+}
