@@ -383,7 +383,11 @@ impl ChangeRun {
 fn completed(reading: &CaseReading, manager: &str, given: &GivenParts) -> Option<CompletedChange> {
     let case = &reading.case;
     if let Some(scene) = &reading.scene {
-        return CompletedChange::of_scene(scene, case.errors.first()?, given);
+        let given = GivenParts {
+            manager: given.manager.clone(),
+            ..reading.given.clone()
+        };
+        return CompletedChange::of_scene(scene, case.errors.first()?, &given);
     }
     let installed = reading.installed.as_ref().ok()?;
     let Some(manifest) = case.manifest.clone() else {

@@ -36,6 +36,8 @@ pub struct CaseReading {
     pub history: Option<ObservedHistory>,
     /// The scene that made the object from an error message; `None` if the object was in the input.
     pub scene: Option<Scene>,
+    /// The parts that people, or the manifest of the case, add to the message of the scene.
+    pub(super) given: GivenParts,
     /// `true` for the object of the audit log. It has no history here: the log itself says what happened.
     pub(super) is_audited: bool,
 }
@@ -183,6 +185,7 @@ impl PartialReading {
             ownership: self.ownership,
             history,
             scene: None,
+            given: GivenParts::default(),
             is_audited: self.is_audited,
         }
     }
@@ -220,6 +223,7 @@ impl CaseReading {
             history: None,
             installed: Ok(scene.installed.clone()),
             scene: Some(scene),
+            given: given.clone(),
             is_audited: false,
         })
     }

@@ -140,8 +140,14 @@ fn a_message_and_its_manifest_in_one_text_are_both_read() {
     let case = &page.state.diagnose;
     assert_eq!(texts(case), [&format!("{message}\n"), manifest]);
     let reading = case.reading().expect("the object of the manifest");
-    assert_eq!(reading.case.id.name, "web");
-    assert_eq!(reading.case.errors.len(), 1);
+    let scene = reading.scene.as_ref().expect("the message is rebuilt");
+    assert_eq!(reading.case.id.to_string(), "Deployment prod/web");
+    let missing =
+        |it: &MissingPart| matches!(it, MissingPart::Name { .. } | MissingPart::Kind { .. });
+    assert!(!scene.missing.iter().any(missing), "{:?}", scene.missing);
+    let table = page.state.diagnose.table.as_ref().expect("it is run");
+    let mut requests = table.rows.iter().flat_map(|row| &row.requests);
+    assert!(requests.all(|sent| sent.target.contains("/prod/deployments")));
 }
 
 #[test]

@@ -160,6 +160,7 @@ impl TableWork {
             ownership: None,
             history: None,
             scene: None,
+            given: GivenParts::default(),
             is_audited: false,
         };
         let request = &self.request;
