@@ -226,6 +226,12 @@ impl RecordedLanes {
         Self { lanes, rows }
     }
 
+    /// Returns whether a manager has to be named with this user, because another user writes as the same manager.
+    pub fn names_user(&self, manager: &str, user: &str) -> bool {
+        let mut all = self.lanes.iter().flat_map(|lane| &lane.clients);
+        !user.is_empty() && all.any(|other| other.manager == manager && other.user != user)
+    }
+
     /// The requests of a log to one object.
     pub fn of_log(history: &RecordedHistory, log: &AuditLog, findings: &Findings) -> Self {
         let mut losing = vec![false; history.steps.len()];

@@ -7,6 +7,7 @@ use optimist_diagnose::audit::recorded::{
     Compared, CoreAnswer, NotRun, RecordedHistory, RecordedStep,
 };
 use optimist_diagnose::audit::{AuditEvent, AuditedObject};
+use optimist_diagnose::lanes::RecordedLanes;
 
 use crate::diagnose::owner;
 use crate::edits::{field, value};
@@ -31,21 +32,28 @@ pub fn audited_writes(object: &AuditedObject, writes: usize) -> String {
     visible(&en::audit_writes(&audited(object), &writes)).into_owned()
 }
 
-/// Names the sender of a step: the manager of a write, else the program and its user.
-pub fn sender(history: &RecordedHistory, step: usize) -> String {
+/// Names the sender of a step: the manager of a write, with its user where the lanes name it, else the program and
+/// its user.
+pub fn sender(history: &RecordedHistory, lanes: &RecordedLanes, step: usize) -> String {
     let step = history.steps.get(step);
     let manager = step.and_then(|step| step.manager.as_ref());
     let client = step.and_then(|step| history.clients.get(step.client));
+    let user = client.map_or("", |client| client.user.as_str());
     let program = || {
-        let client = client?;
-        let program = client.agent.split('/').next().unwrap_or_default();
-        Some(match (program, client.user.as_str()) {
+        let program = client?.agent.split('/').next().unwrap_or_default();
+        Some(match (program, user) {
             (program, "") => program.to_owned(),
             ("", user) => user.to_owned(),
             (program, user) => en::lane_user(&program, &user),
         })
     };
-    manager.map_or_else(|| program().unwrap_or_default(), owner)
+    match manager {
+        Some(manager) if lanes.names_user(&manager.name, user) => {
+            en::lane_user(&owner(manager), &user)
+        }
+        Some(manager) => owner(manager),
+        None => program().unwrap_or_default(),
+    }
 }
 
 /// Names the request: `apply, force`, `update /scale`.

@@ -60,9 +60,7 @@ pub fn lane(lane: &ClientLane, lanes: &RecordedLanes) -> String {
 
 /// A client of a lane: its manager, and its user where another client has the same manager.
 pub fn lane_client(client: &LaneClient, lanes: &RecordedLanes) -> String {
-    let mut all = lanes.lanes.iter().flat_map(|lane| &lane.clients);
-    let twice = all.any(|other| other.manager == client.manager && other.user != client.user);
-    let name = if twice && !client.user.is_empty() {
+    let name = if lanes.names_user(&client.manager, &client.user) {
         en::lane_user(&client.manager, &client.user)
     } else {
         client.manager.clone()

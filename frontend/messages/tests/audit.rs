@@ -1,9 +1,10 @@
 //! The page's sentences about the conflicts of an audit log, whole.
 
 use optimist_apiserver::server::Release;
-use optimist_diagnose::audit::AuditReader;
 use optimist_diagnose::audit::findings::Findings;
 use optimist_diagnose::audit::recorded::RecordedHistory;
+use optimist_diagnose::audit::{AuditLog, AuditReader};
+use optimist_diagnose::lanes::RecordedLanes;
 use optimist_messages::diagnose as messages;
 use optimist_messages::lanes::named_steps;
 use serde_json::{Value, json};
@@ -46,7 +47,62 @@ fn said(later: Vec<Value>) -> String {
     let history = RecordedHistory::new(object, &[], Release::default()).finish(&log);
     let conflicts = Findings::search(&history, &log).conflicts;
     assert_eq!(conflicts.len(), 1);
-    messages::recorded_conflict(&conflicts[0], &messages::sender(&history, 1))
+    said_of(&history, &log, &Findings::search(&history, &log))
+}
+
+/// What is said of the first conflict of a history.
+fn said_of(history: &RecordedHistory, log: &AuditLog, findings: &Findings) -> String {
+    let lanes = RecordedLanes::of_log(history, log, findings);
+    let conflict = &findings.conflicts[0];
+    messages::recorded_conflict(conflict, &messages::sender(history, &lanes, conflict.step))
+}
+
+/// What is said of the only conflict of a log of users who all write with kubectl, by user, program and request.
+fn said_of_users(requests: &[(&str, &str, &str, u16)]) -> String {
+    let lines = requests
+        .iter()
+        .enumerate()
+        .map(|(at, (user, agent, verb, code))| {
+            let body = match *verb {
+                "get" => Value::Null,
+                _ => config_map(Some("100"), &at.to_string()),
+            };
+            let mut line = line(at, verb, (*code, ""), body);
+            line["user"] = json!({"username": user});
+            line["userAgent"] = (*agent).into();
+            line.to_string()
+        });
+    let lines: Vec<String> = lines.collect();
+    let log = AuditReader::new(lines.join("\n").into()).finish();
+    let (object, _) = log.objects().remove(0);
+    let history = RecordedHistory::new(object, &[], Release::default()).finish(&log);
+    let findings = Findings::search(&history, &log);
+    assert_eq!(findings.conflicts.len(), 1);
+    said_of(&history, &log, &findings)
+}
+
+#[test]
+fn a_reaction_to_a_conflict_names_the_user_where_two_write_as_one_manager() {
+    let agent = "kubectl/v1.36.0";
+    assert_eq!(
+        said_of_users(&[
+            ("anna", agent, "get", 200),
+            ("ben", agent, "get", 200),
+            ("anna", agent, "update", 200),
+            ("ben", agent, "update", 409),
+            ("anna", agent, "update", 200),
+        ]),
+        "After the conflict in step 4, kubectl (ben) wrote no more."
+    );
+    assert_eq!(
+        said_of_users(&[
+            ("ben", agent, "update", 409),
+            ("ben", "kubectl/v1.35.2", "get", 200),
+            ("ben", "kubectl/v1.35.2", "update", 200),
+        ]),
+        "After the conflict in step 1, kubectl read the object and wrote again (step 3).",
+        "another version of the program writes in the same lane"
+    );
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub(crate) fn log(out: &mut CaseDocument, replay: &AuditReplay) {
 
 fn findings(out: &mut CaseDocument, replay: &AuditReplay) {
     let found = &replay.findings;
-    let who = |step: usize| messages::sender(&replay.history, step);
+    let who = |step: usize| messages::sender(&replay.history, &replay.lanes, step);
     if nothing(found) {
         out.says(&label::audit_nothing());
     }
@@ -156,7 +156,7 @@ fn row(replay: &AuditReplay, at: usize, step: &RecordedStep) -> Vec<String> {
     vec![
         (at + 1).to_string(),
         received.to_string(),
-        markdown::text(&messages::sender(&replay.history, at)),
+        markdown::text(&messages::sender(&replay.history, &replay.lanes, at)),
         markdown::text(&messages::asked(step, event)),
         code,
         markdown::text(&changes.join("; ")),

@@ -235,7 +235,7 @@ fn check(case: &DiagnoseState) -> String {
         let (same, other, open) = replay.history.counts();
         says(&label::audit_counts(&same, &other, &open));
         for (at, step) in replay.history.steps.iter().enumerate() {
-            says(&messages::sender(&replay.history, at));
+            says(&messages::sender(&replay.history, &replay.lanes, at));
             says(&messages::asked(step, &replay.log.events[step.event]));
             says(&messages::prediction(&step.prediction).0);
         }

@@ -173,7 +173,7 @@ fn counts(replay: &AuditReplay) -> Html {
 fn findings(store: &StateHandle, recorded: &Recorded, replay: &AuditReplay) -> Html {
     let found = &replay.findings;
     let sender = store.dispatcher();
-    let who = |step: usize| messages::sender(&replay.history, step);
+    let who = |step: usize| messages::sender(&replay.history, &replay.lanes, step);
     let lost = found.lost.iter().map(|one| {
         let says = messages::lost_update(one, &who(one.written), &who(one.lost));
         (says, vec![one.written, one.lost])

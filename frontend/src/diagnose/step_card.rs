@@ -154,7 +154,7 @@ fn changes(changes: &[&FieldChange]) -> Html {
 /// Draws the findings about the step.
 fn stands_out(store: &StateHandle, replay: &AuditReplay, history: &Recorded, at: usize) -> Html {
     let sender = store.dispatcher();
-    let who = |step: usize| messages::sender(&replay.history, step);
+    let who = |step: usize| messages::sender(&replay.history, &replay.lanes, step);
     let lost = replay.findings.lost.iter();
     let lost = lost.filter(|one| one.lost == at || one.written == at);
     let conflicts = replay

@@ -322,6 +322,8 @@ fn shows(event: &AuditEvent, field: &Path) -> bool {
         .any(|cause| text(cause, "field") == printed)
 }
 
+/// Finds the conflicts, with what the same user did next as the same manager. What it read with the same program counts,
+/// too.
 fn conflicts(steps: &[Arc<RecordedStep>], log: &AuditLog) -> Vec<RecordedConflict> {
     let mut found = Vec::new();
     for (at, step) in steps.iter().enumerate() {
@@ -331,8 +333,9 @@ fn conflicts(steps: &[Arc<RecordedStep>], log: &AuditLog) -> Vec<RecordedConflic
         }
         let after = steps.iter().enumerate().skip(at + 1);
         let own = after.filter(|(_, other)| {
-            let same_manager = || log.events[other.event].manager() == event.manager();
-            other.client == step.client && (!log.events[other.event].is_write() || same_manager())
+            let later = &log.events[other.event];
+            let reads_as_same = !later.is_write() && other.client == step.client;
+            reads_as_same || later.user == event.user && later.manager() == event.manager()
         });
         let mut read = false;
         let mut next = None;

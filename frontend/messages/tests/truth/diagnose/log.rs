@@ -123,7 +123,11 @@ impl Recorded {
     fn conflict(&self, said: &Said) -> Option<Conflict<'_>> {
         let at = said.number("step")?.checked_sub(1)? as usize;
         let refused = self.steps.get(at)?;
-        let own = |it: &(usize, &Value)| client(it.1) == client(refused);
+        let lane = |it: &Value| (client(it).0.to_owned(), manager(it).to_owned());
+        let own = |it: &(usize, &Value)| {
+            let reads_as_same = !is_write(it.1) && client(it.1) == client(refused);
+            reads_as_same || lane(it.1) == lane(refused)
+        };
         let later: Vec<(usize, &Value)> = self.steps.iter().enumerate().skip(at + 1).collect();
         let later: Vec<(usize, &Value)> = later.into_iter().filter(own).collect();
         let write = later.iter().position(|(_, it)| is_write(it));
@@ -458,7 +462,18 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
         Some(!conflict.read_again() && without_body)
     }),
     ("audit_gave_up", |said, it| {
-        Some(it.conflict(said)?.next.is_none())
+        let conflict = it.conflict(said)?;
+        // Whoever hears the name takes it for each that is called so.
+        let who = said.text("who");
+        let called = |line: &Value| {
+            let (name, user) = (manager(line), client(line).0);
+            let through = who.starts_with(&format!("{name} · /"));
+            let with_user = who.ends_with(&format!(" ({user})"));
+            who == name || who == format!("{name} ({user})") || through && with_user
+        };
+        let mut later = it.steps.iter().skip(said.number("step")? as usize);
+        let writes = later.any(|line| is_write(line) && called(line));
+        Some(conflict.next.is_none() && !writes)
     }),
     ("lane_same", |_, it| Some(it.same()? == (true, true))),
     ("lane_same_code", |_, it| Some(it.same()?.0)),
