@@ -15,7 +15,7 @@ pub(crate) fn title(problem: &RequestProblem) -> String {
         RequestProblem::HeldBack => en::error_held_back(),
         RequestProblem::NotSent => en::error_not_sent(),
         RequestProblem::TimedOut => en::error_timed_out(),
-        RequestProblem::DeadlinePassed => en::error_deadline(),
+        RequestProblem::DeadlinePassed { .. } => en::error_deadline(),
         RequestProblem::NotStrict {
             field,
             duplicate: true,
@@ -35,7 +35,13 @@ pub(crate) fn advice(problem: &RequestProblem) -> String {
         RequestProblem::HeldBack => en::advice_held_back(),
         RequestProblem::NotSent => en::advice_not_sent(),
         RequestProblem::TimedOut => en::advice_timed_out(),
-        RequestProblem::DeadlinePassed => en::advice_deadline(),
+        RequestProblem::DeadlinePassed { method: None } => en::advice_deadline(),
+        RequestProblem::DeadlinePassed {
+            method: Some(method),
+        } => match problem.is_late_read() {
+            true => en::advice_deadline_read(method),
+            false => en::advice_deadline_write(method),
+        },
         RequestProblem::NotStrict {
             duplicate: true, ..
         } => en::advice_duplicate_field(),

@@ -79,7 +79,7 @@ fn kind(error: &PrintedError) -> &'static str {
             RequestProblem::HeldBack => "heldBack",
             RequestProblem::NotSent => "notSent",
             RequestProblem::TimedOut => "timedOut",
-            RequestProblem::DeadlinePassed => "deadlinePassed",
+            RequestProblem::DeadlinePassed { .. } => "deadlinePassed",
             RequestProblem::NotStrict { .. } => "notStrict",
         },
     }

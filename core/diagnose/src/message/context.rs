@@ -142,7 +142,7 @@ fn beginning(text: &str) -> &str {
 }
 
 /// A text without escapes of quotes and line breaks.
-fn without_escapes(text: &str) -> String {
+pub(super) fn without_escapes(text: &str) -> String {
     let mut text = text.to_owned();
     while text.contains("\\\"") {
         text = text.replace("\\\\", "\\").replace("\\\"", "\"");

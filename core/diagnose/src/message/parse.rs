@@ -106,7 +106,7 @@ const BEGINNINGS: [(&str, Read); 34] = [
         "the server was unable to return a response in the time allotted",
         request_problem::timed_out,
     ),
-    ("context deadline exceeded", request_problem::deadline),
+    (request_problem::DEADLINE, |_| None),
     ("strict decoding error: ", request_problem::strict),
 ];
 
@@ -138,7 +138,9 @@ pub(super) fn place(text: &str, start: usize, which: usize) -> Option<TextPlace>
     // One string may hold several messages: the next begins behind this beginning.
     let end = start + beginning.len();
     let (object, error) = if beginning == EXISTS {
-        already_exists(end_of(&text[..start]))?
+        already_exists(before)?
+    } else if beginning == request_problem::DEADLINE {
+        request_problem::deadline(before)?
     } else if [INVALID, FORBIDDEN].contains(&beginning) {
         let before = end_of(&text[..start]);
         let (begin, read): (usize, Read) = match named_before(before) {

@@ -38,9 +38,13 @@ pub enum RequestProblem {
     /// The server did not finish in time (504; `k8s.io/apimachinery/pkg/api/errors/errors.go NewTimeoutError`,
     /// `NewGenericServerResponse`). The write can still be stored.
     TimedOut,
-    /// A deadline passed, of a client or of a program between, and the text does not say what was waited for (Go's
-    /// `context.DeadlineExceeded`, and the timeout of `net/http`).
-    DeadlinePassed,
+    /// A deadline passed, of a client or of a program between (Go's `context.DeadlineExceeded`, and the timeout of
+    /// `net/http`).
+    DeadlinePassed {
+        /// The method of the request whose answer was waited for, as Go prints it: `Put "https://…"` (`net/url Error`).
+        /// `None` if the text does not say what was waited for.
+        method: Option<&'static str>,
+    },
     /// The document has a field that its version does not have, or one twice, and the checks are strict (400;
     /// `k8s.io/apimachinery/pkg/runtime/error.go NewStrictDecodingError`).
     NotStrict {
@@ -55,7 +59,18 @@ pub enum RequestProblem {
 const DENIED: &str = " denied the request";
 pub(super) const CALLING: &str = "failed calling webhook ";
 pub(super) const NOT_SENT: &str = "client rate limiter Wait returned an error: ";
+pub(super) const DEADLINE: &str = "context deadline exceeded";
+/// The methods of requests, as Go prints them.
+const METHODS: [&str; 6] = ["Get", "Head", "Post", "Put", "Patch", "Delete"];
 pub(super) const TIMED_OUT: &str = "Timeout: request did not complete within ";
+
+impl RequestProblem {
+    /// Returns whether no more than a read can have been waited for.
+    pub fn is_late_read(&self) -> bool {
+        let reads = [Some("Get"), Some("Head")];
+        matches!(self, RequestProblem::DeadlinePassed { method } if reads.contains(method))
+    }
+}
 
 fn printed(problem: RequestProblem) -> Option<Said> {
     Some((ObjectHint::default(), PrintedError::Request(problem)))
@@ -124,8 +139,20 @@ pub(super) fn timed_out(_: &str) -> Option<Said> {
     printed(RequestProblem::TimedOut)
 }
 
-pub(super) fn deadline(_: &str) -> Option<Said> {
-    printed(RequestProblem::DeadlinePassed)
+/// `Put "https://10.0.0.1/api/…": `, before `context deadline exceeded`.
+pub(super) fn deadline(before: &str) -> Option<Said> {
+    let line = &context::without_escapes(before.rsplit('\n').next().unwrap_or_default());
+    let method = line.strip_suffix("\": ").and_then(|line| {
+        let (before, url) = line.rsplit_once('"')?;
+        let is_url = url.contains("://") && !url.contains(char::is_whitespace);
+        let word = before
+            .strip_suffix(' ')?
+            .rsplit([' ', '"', '=', '\t'])
+            .next()?;
+        let found = METHODS.into_iter().find(|method| *method == word);
+        found.filter(|_| is_url)
+    });
+    printed(RequestProblem::DeadlinePassed { method })
 }
 
 /// `unknown field "spec.foo", duplicate field "spec.bar"`: the first one is read.

@@ -439,8 +439,16 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("error_deadline", |_, it| {
         Some(says(it, &["deadline exceeded"]))
     }),
-    ("advice_deadline", |_, it| {
-        Some(says(it, &["deadline exceeded"]))
+    ("advice_deadline", |_, it| Some(waited_for(it, None))),
+    ("advice_deadline_read", |said, it| {
+        let method = said.text("method");
+        let reads = method == "Get" || method == "Head";
+        Some(reads && waited_for(it, Some(&method)))
+    }),
+    ("advice_deadline_write", |said, it| {
+        let method = said.text("method");
+        let reads = method == "Get" || method == "Head";
+        Some(!reads && waited_for(it, Some(&method)))
     }),
     ("error_unknown_field", |said, it| {
         Some(says(it, &["unknown field"]) && repeats(said, "field", it))
@@ -847,6 +855,26 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         )
     }),
 ];
+
+/// Returns whether a deadline passed while the answer to a request with this method was waited for; without a method,
+/// whether one passed and the message names no such request.
+fn waited_for(it: &Pasted, method: Option<&str>) -> bool {
+    let message = it.message.replace('\\', "");
+    let late = "context deadline exceeded";
+    let mut behind = message
+        .match_indices("\": context deadline")
+        .map(|(at, _)| {
+            let (before, url) = message[..at].rsplit_once(" \"").unwrap_or_default();
+            before
+                .rsplit([' ', '"', '='])
+                .next()
+                .filter(|_| url.starts_with("http"))
+        });
+    match method {
+        Some(_) => behind.any(|word| word == method),
+        None => message.matches(late).count() > behind.flatten().count(),
+    }
+}
 
 fn entry(said: &Said, it: &Pasted, timed: bool) -> Option<bool> {
     let Some(live) = &it.live else {
