@@ -95,9 +95,9 @@ pub fn error_values(error: &PrintedError) -> String {
         PrintedError::OtherConflict { reason } | PrintedError::Forbidden { reason } => {
             masked_text(reason)
         }
-        PrintedError::Request(RequestProblem::DeniedByWebhook { reason, .. }) => {
-            masked_text(reason)
-        }
+        PrintedError::Request(
+            RequestProblem::DeniedByWebhook { reason, .. } | RequestProblem::Internal { reason },
+        ) => masked_text(reason),
         _ => String::new(),
     }
 }

@@ -16,6 +16,7 @@ pub(crate) fn title(problem: &RequestProblem) -> String {
         RequestProblem::NotSent => en::error_not_sent(),
         RequestProblem::TimedOut => en::error_timed_out(),
         RequestProblem::DeadlinePassed { .. } => en::error_deadline(),
+        RequestProblem::Internal { .. } => en::error_internal(),
         RequestProblem::NotStrict {
             field,
             duplicate: true,
@@ -42,6 +43,8 @@ pub(crate) fn advice(problem: &RequestProblem) -> String {
             true => en::advice_deadline_read(method),
             false => en::advice_deadline_write(method),
         },
+        RequestProblem::Internal { .. } if problem.is_of_patch() => en::advice_internal_patch(),
+        RequestProblem::Internal { .. } => en::advice_internal(),
         RequestProblem::NotStrict {
             duplicate: true, ..
         } => en::advice_duplicate_field(),

@@ -80,6 +80,7 @@ fn kind(error: &PrintedError) -> &'static str {
             RequestProblem::NotSent => "notSent",
             RequestProblem::TimedOut => "timedOut",
             RequestProblem::DeadlinePassed { .. } => "deadlinePassed",
+            RequestProblem::Internal { .. } => "internal",
             RequestProblem::NotStrict { .. } => "notStrict",
         },
     }

@@ -43,7 +43,7 @@ const RIGHTS: &str = "forbidden: ";
 const FORCED: &str = "forceConflicts enabled when serverSideApply disabled";
 
 /// The beginnings of messages.
-const BEGINNINGS: [(&str, Read); 34] = [
+const BEGINNINGS: [(&str, Read); 35] = [
     ("Apply failed with ", apply),
     ("Operation cannot be fulfilled on ", not_fulfilled),
     (
@@ -82,6 +82,7 @@ const BEGINNINGS: [(&str, Read); 34] = [
     }),
     ("admission webhook ", request_problem::webhook),
     (request_problem::CALLING, request_problem::webhook_failed),
+    (request_problem::INTERNAL, request_problem::internal),
     ("too old resource version: ", request_problem::old_version),
     (
         "The resourceVersion for the provided ",
@@ -132,6 +133,7 @@ pub(super) fn place(text: &str, start: usize, which: usize) -> Option<TextPlace>
     if inner && is_inside(before)
         || is_told_again(before, &text[start..])
         || request_problem::quotes_others(before)
+        || beginning != request_problem::CALLING && request_problem::is_reason_inside(before)
     {
         return None;
     }

@@ -45,6 +45,11 @@ pub enum RequestProblem {
         /// `None` if the text does not say what was waited for.
         method: Option<&'static str>,
     },
+    /// The server failed inside (500; `k8s.io/apimachinery/pkg/api/errors/errors.go NewInternalError`).
+    Internal {
+        /// The reason, as the server gives it.
+        reason: String,
+    },
     /// The document has a field that its version does not have, or one twice, and the checks are strict (400;
     /// `k8s.io/apimachinery/pkg/runtime/error.go NewStrictDecodingError`).
     NotStrict {
@@ -58,6 +63,7 @@ pub enum RequestProblem {
 /// The words behind which somebody else speaks, and not the server.
 const DENIED: &str = " denied the request";
 pub(super) const CALLING: &str = "failed calling webhook ";
+pub(super) const INTERNAL: &str = "Internal error occurred: ";
 pub(super) const NOT_SENT: &str = "client rate limiter Wait returned an error: ";
 pub(super) const DEADLINE: &str = "context deadline exceeded";
 /// The methods of requests, as Go prints them.
@@ -69,6 +75,14 @@ impl RequestProblem {
     pub fn is_late_read(&self) -> bool {
         let reads = [Some("Get"), Some("Head")];
         matches!(self, RequestProblem::DeadlinePassed { method } if reads.contains(method))
+    }
+
+    /// Returns whether the server failed because a JSON patch does not fit its object. One that a client sends is
+    /// refused otherwise (422; `k8s.io/apiserver/pkg/endpoints/handlers/patch.go applyJSPatch`, v0.36), one of a
+    /// mutating webhook so (`k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/dispatcher.go callAttrMutatingHook`).
+    pub fn is_of_patch(&self) -> bool {
+        let words = ["testing value ", " operation does not apply"];
+        matches!(self, RequestProblem::Internal { reason } if words.iter().any(|it| reason.contains(it)))
     }
 }
 
@@ -98,6 +112,21 @@ pub(super) fn webhook_failed(text: &str) -> Option<Said> {
     let (webhook, text) = parse::string(text)?;
     let is_message = text.starts_with(": ") || text.starts_with("; no further details");
     is_message.then(|| printed(RequestProblem::WebhookFailed { webhook }))?
+}
+
+/// The reason, behind `Internal error occurred: `. A webhook that was not reached is told on its own.
+pub(super) fn internal(text: &str) -> Option<Said> {
+    let reason = text.lines().next()?.trim_end().to_owned();
+    let told = !reason.is_empty() && !reason.starts_with(CALLING);
+    told.then(|| printed(RequestProblem::Internal { reason }))?
+}
+
+/// Returns whether a line that ends here has the beginning of an internal error, so that what follows is its reason.
+/// Several errors in one line are parted by commas.
+pub(super) fn is_reason_inside(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let inside = line.rsplit_once(INTERNAL);
+    inside.is_some_and(|(_, reason)| !reason.contains(", "))
 }
 
 /// `5 (12)`, behind `too old resource version: `.

@@ -134,6 +134,7 @@ crate::catalogue::messages! {
     error_not_sent() "The client did not send the request";
     error_timed_out() "The API server did not finish in time";
     error_deadline() "A deadline passed";
+    error_internal() "The API server failed with an internal error";
     error_unknown_field(field) "Unknown field: {field}";
     error_duplicate_field(field) "Field given twice: {field}";
     advice_webhook() "A webhook of this cluster refused the request, not a conflict of versions or owners. Nothing is written. The same request can be accepted only if the webhook decides otherwise. Read its reason, and change what it names. Whoever runs the webhook knows its rules: kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml shows its service.";
@@ -147,6 +148,8 @@ crate::catalogue::messages! {
     advice_deadline() "This is no conflict of versions or owners. The message does not say what was waited for. If it was the answer to a write, the write may be stored or not. Read the object before you write again. An update with the resourceVersion of the earlier read cannot be stored twice.";
     advice_deadline_read(method) "This is no conflict of versions or owners. The client waited for the answer to a read ({method}), and a read stores nothing. It can be sent again as it is. If this comes often, look at the load of the API server and at the network to it.";
     advice_deadline_write(method) "This is no conflict of versions or owners. The client had no answer to its request ({method}) in time, so the API server may have carried it out or not. Read the object before you write again. An update with the resourceVersion of the earlier read cannot be stored twice.";
+    advice_internal() "Something failed inside of the API server, or in what it asks (500). No version and no owner decided it. A write may be stored or not: read the object before you write again. If the same request fails again, look at the log of the API server.";
+    advice_internal_patch() "The API server applied a JSON patch that does not fit the object (500), such as the answer of a mutating admission webhook. It is not the patch of a client: if that does not fit, the answer is 422. Nothing is written. The same request fails again while the webhook answers the same. kubectl get mutatingwebhookconfigurations -o yaml shows the webhooks of the cluster.";
     advice_unknown_field() "The version in apiVersion has no such field, and the strict check (fieldValidation) refuses what would otherwise be dropped. Nothing is written, and the same manifest is refused again. This is no conflict. Look for a mistyped or wrongly indented field, or a field of a newer release: kubectl explain shows the fields.";
     advice_duplicate_field() "The manifest has this field twice, and the strict check (fieldValidation) refuses what would otherwise be overwritten by the last one. Nothing is written, and the same manifest is refused again. This is no conflict. Take one of the two out.";
     error_other_conflict() "The operation cannot be fulfilled";

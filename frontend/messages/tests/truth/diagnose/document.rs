@@ -450,6 +450,16 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         let reads = method == "Get" || method == "Head";
         Some(!reads && waited_for(it, Some(&method)))
     }),
+    ("error_internal", |_, it| {
+        Some(says(it, &["internal error occurred: "]))
+    }),
+    ("advice_internal", |_, it| {
+        Some(says(it, &["internal error occurred: "]) && !says(it, &["occurred: testing value"]))
+    }),
+    ("advice_internal_patch", |_, it| {
+        let of_patch = ["occurred: testing value", "operation does not apply"];
+        Some(says(it, &["internal error occurred: "]) && says(it, &of_patch))
+    }),
     ("error_unknown_field", |said, it| {
         Some(says(it, &["unknown field"]) && repeats(said, "field", it))
     }),
@@ -462,8 +472,14 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("advice_duplicate_field", |_, it| {
         Some(says(it, &["strict decoding error: duplicate"]))
     }),
-    ("error_test", |said, it| Some(repeats(said, "path", it))),
-    ("advice_test", |_, it| Some(says(it, &["testing value"]))),
+    ("error_test", |said, it| {
+        let inside = says(it, &["internal error occurred: testing value"]);
+        Some(repeats(said, "path", it) && !inside)
+    }),
+    ("advice_test", |_, it| {
+        let inside = says(it, &["internal error occurred: testing value"]);
+        Some(says(it, &["testing value"]) && !inside)
+    }),
     ("advice_patch", |_, it| {
         Some(says(it, &["due to an error in our request"]))
     }),
@@ -827,6 +843,7 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
             "did not complete within",
             "in the time allotted",
             "deadline exceeded",
+            "internal error occurred",
         ];
         Some(says(it, &words))
     }),
@@ -834,7 +851,11 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         // A comparison of the tool has no answer of the server in it.
         Some(!says(
             it,
-            &["apply failed with", "the object has been modified"],
+            &[
+                "apply failed with",
+                "the object has been modified",
+                "internal error occurred",
+            ],
         ))
     }),
     ("scene_kind_assumed", |said, it| {
