@@ -90,6 +90,10 @@ pub fn error_advice(one: &ReportedError) -> Option<String> {
         PrintedError::Modified if one.tool.is_some_and(is_controller) => en::advice_routine(),
         PrintedError::OtherUid { stored, .. } if stored.is_empty() => en::advice_gone(),
         PrintedError::OtherUid { .. } => en::advice_other_uid(),
+        PrintedError::Precondition { of, .. } => match of {
+            Precondition::Uid => en::advice_precondition_uid(),
+            Precondition::ResourceVersion => en::advice_precondition_version(),
+        },
         PrintedError::VersionMissing => en::advice_version(),
         PrintedError::ManagedFieldsSent => en::advice_managed_fields(),
         PrintedError::AlreadyExists { terminating: false } => en::advice_exists(),

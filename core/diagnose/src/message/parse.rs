@@ -239,7 +239,7 @@ fn not_fulfilled(text: &str) -> Option<Said> {
         PrintedError::Modified
     } else if let Some(text) = text.strip_prefix(STORED) {
         object.namespace = namespace_of(text.split_once(',')?.0, of);
-        other_uid(text)?
+        other_uid(text).or_else(|| other_version(text))?
     } else if let Some(text) = text.strip_prefix("uid mismatch: the provided object specified uid ")
     {
         PrintedError::OtherUid {
@@ -270,6 +270,16 @@ pub(super) fn other_uid(text: &str) -> Option<PrintedError> {
     let (sent, text) = text.split_once(", UID in object meta: ")?;
     let (sent, stored, key) = (sent.to_owned(), first_word(text), key.to_owned());
     Some(PrintedError::OtherUid { sent, stored, key })
+}
+
+/// `/pods/shop/web, …: ResourceVersion in precondition: 1, ResourceVersion in object meta: 2`
+/// (`k8s.io/apiserver/pkg/storage/interfaces.go Check`, v0.36).
+fn other_version(text: &str) -> Option<PrintedError> {
+    let (_, text) = text.split_once("ResourceVersion in precondition: ")?;
+    let (sent, text) = text.split_once(", ResourceVersion in object meta: ")?;
+    let (sent, stored) = (sent.to_owned(), first_word(text));
+    let of = Precondition::ResourceVersion;
+    (!stored.is_empty()).then_some(PrintedError::Precondition { of, sent, stored })
 }
 
 /// `(1) does not match the UID in record (2).`

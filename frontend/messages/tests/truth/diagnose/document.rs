@@ -345,6 +345,16 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("error_precondition_version", |_, it| {
         Some(says(it, &["resourceversion"]))
     }),
+    ("advice_precondition_uid", |_, it| {
+        Some(says(it, &["the uid in the precondition"]))
+    }),
+    ("advice_precondition_version", |_, it| {
+        let words = [
+            "the resourceversion in the precondition",
+            "resourceversion in precondition",
+        ];
+        Some(says(it, &words))
+    }),
     ("error_version_missing", |_, it| {
         Some(says(it, &["must be specified for an update", "0x0"]))
     }),
