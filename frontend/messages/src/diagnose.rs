@@ -62,6 +62,7 @@ pub fn error_title(error: &PrintedError) -> String {
         PrintedError::NoRight { verb, of, .. } => en::error_no_right(verb, of),
         PrintedError::NotOfSchema { field, .. } => en::error_schema(field),
         PrintedError::VersionOnCreate => en::error_version_on_create(),
+        PrintedError::NotFound => en::error_not_found(),
         PrintedError::NotServed => en::error_not_served(),
         PrintedError::TestFailed { path } => en::error_test(path),
         PrintedError::OtherConflict { .. } => en::error_other_conflict(),

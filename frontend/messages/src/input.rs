@@ -5,7 +5,9 @@ use optimist_apiserver::object::Metadata;
 use optimist_code::namespace_option;
 use optimist_code::quote;
 use optimist_diagnose::case::ObjectId;
-use optimist_diagnose::message::{ErrorSource, ObjectHint, PrintedError, ReportedError};
+use optimist_diagnose::message::{
+    ErrorSource, ObjectHint, Precondition, PrintedError, ReportedError,
+};
 use optimist_diagnose::observed::ObservedVersion;
 use serde_json::Value;
 
@@ -108,6 +110,7 @@ pub fn error_advice(one: &ReportedError) -> Option<String> {
             en::advice_schema_duplicate()
         }
         PrintedError::VersionOnCreate => en::advice_version_on_create(),
+        PrintedError::NotFound => en::advice_not_found(),
         PrintedError::NotServed => en::advice_not_served(),
         PrintedError::PatchRefused => en::advice_patch(),
         PrintedError::TestFailed { .. } => en::advice_test(),
@@ -133,7 +136,9 @@ fn is_controller(tool: ErrorSource) -> bool {
 pub fn get_purpose(error: &PrintedError) -> String {
     match error {
         PrintedError::OtherUid { stored, .. } if stored.is_empty() => en::error_get_gone(),
-        PrintedError::Forbidden { .. } | PrintedError::NoRight { .. } => en::error_get_gone(),
+        PrintedError::Forbidden { .. } | PrintedError::NoRight { .. } | PrintedError::NotFound => {
+            en::error_get_gone()
+        }
         _ => en::error_get(),
     }
 }

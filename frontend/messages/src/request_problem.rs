@@ -16,6 +16,7 @@ pub(crate) fn title(problem: &RequestProblem) -> String {
         RequestProblem::NotSent => en::error_not_sent(),
         RequestProblem::TimedOut => en::error_timed_out(),
         RequestProblem::DeadlinePassed { .. } => en::error_deadline(),
+        RequestProblem::DisruptionBudget => en::error_budget(),
         RequestProblem::Internal { .. } => en::error_internal(),
         RequestProblem::NotStrict {
             field,
@@ -43,6 +44,7 @@ pub(crate) fn advice(problem: &RequestProblem) -> String {
             true => en::advice_deadline_read(method),
             false => en::advice_deadline_write(method),
         },
+        RequestProblem::DisruptionBudget => en::advice_budget(),
         RequestProblem::Internal { .. } if problem.is_of_patch() => en::advice_internal_patch(),
         RequestProblem::Internal { .. } => en::advice_internal(),
         RequestProblem::NotStrict {

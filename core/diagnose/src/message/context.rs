@@ -160,6 +160,7 @@ pub(super) fn object(before: &str) -> ObjectHint {
         pulumi,
         kubectl_apply,
         kubectl_diff,
+        kubectl_drain,
         terraform,
         flux,
         kapp,
@@ -424,6 +425,18 @@ fn kubectl_diff(before: &str, object: &mut ObjectHint) {
         set_kind(kind, object);
         object.name = Some(name.to_owned());
     }
+}
+
+/// `error when evicting pods/"web-1" -n "shop" (will retry after 5s): ` (`k8s.io/kubectl/pkg/drain/drain.go
+/// evictPods`, v0.36)
+fn kubectl_drain(before: &str, object: &mut ObjectHint) {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let Some(name) = between(line, "error when evicting pods/\"", "\"") else {
+        return;
+    };
+    object.resource = Some("pods".to_owned());
+    object.name = Some(name.to_owned());
+    object.namespace = between(line, "\" -n \"", "\"").map(str::to_owned);
 }
 
 /// The namespace of the object that a controller works on: its children are in the same one.

@@ -173,6 +173,8 @@ pub enum PrintedError {
     VersionOnCreate,
     /// The server has no such path: no such kind, version or subresource (404).
     NotServed,
+    /// The server has no object of this name (404).
+    NotFound,
     /// A write cannot be fulfilled for another reason (409): a Pod that has its node already.
     OtherConflict {
         /// The reason, as the server gives it.

@@ -28,6 +28,7 @@ pub(super) type Said = (ObjectHint, PrintedError);
 type Read = fn(&str) -> Option<Said>;
 
 const EXISTS: &str = "already exists";
+const NOT_FOUND: &str = "\" not found";
 const INVALID: &str = " is invalid:";
 const FORBIDDEN: &str = " is forbidden: ";
 /// The word before the name of an object that Terraform does not create because it is there.
@@ -43,7 +44,7 @@ const RIGHTS: &str = "forbidden: ";
 const FORCED: &str = "forceConflicts enabled when serverSideApply disabled";
 
 /// The beginnings of messages.
-const BEGINNINGS: [(&str, Read); 35] = [
+const BEGINNINGS: [(&str, Read); 37] = [
     ("Apply failed with ", apply),
     ("Operation cannot be fulfilled on ", not_fulfilled),
     (
@@ -82,6 +83,11 @@ const BEGINNINGS: [(&str, Read); 35] = [
     }),
     ("admission webhook ", request_problem::webhook),
     (request_problem::CALLING, request_problem::webhook_failed),
+    (NOT_FOUND, |_| None),
+    (
+        "Cannot evict pod as it would violate the pod's disruption budget",
+        request_problem::budget,
+    ),
     (request_problem::INTERNAL, request_problem::internal),
     ("too old resource version: ", request_problem::old_version),
     (
@@ -141,6 +147,8 @@ pub(super) fn place(text: &str, start: usize, which: usize) -> Option<TextPlace>
     let end = start + beginning.len();
     let (object, error) = if beginning == EXISTS {
         already_exists(before)?
+    } else if beginning == NOT_FOUND {
+        not_found(end_of(&text[..=start]))?
     } else if beginning == request_problem::DEADLINE {
         request_problem::deadline(before)?
     } else if [INVALID, FORBIDDEN].contains(&beginning) {
@@ -343,6 +351,21 @@ fn already_exists(before: &str) -> Option<Said> {
         _ => named(resource, name),
     };
     Some((object, error))
+}
+
+/// `deployments.apps "web"`, before ` not found` (`k8s.io/apimachinery/pkg/api/errors/errors.go NewNotFound`, v0.36).
+/// Programs use these words of much else, so it has to be a resource, and not within another message.
+fn not_found(before: &str) -> Option<Said> {
+    let (begin, resource, name) = named_before(before)?;
+    let line = before[..begin].rsplit('\n').next().unwrap_or_default();
+    let outer = [INVALID, FORBIDDEN, "cannot be fulfilled on "];
+    if outer.iter().any(|it| line.contains(it)) {
+        return None;
+    }
+    let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
+    let is_it = |one: &&Arc<Resource>| one.plural == plural && one.group_version.group == group;
+    let is_resource = group.contains('.') || Resources::builtin().iter().any(|one| is_it(&one));
+    is_resource.then(|| (named(resource, name), PrintedError::NotFound))
 }
 
 /// The resource or the kind, and the name, with which a text ends, and where they begin:

@@ -45,6 +45,9 @@ pub enum RequestProblem {
         /// `None` if the text does not say what was waited for.
         method: Option<&'static str>,
     },
+    /// An eviction would take more pods than a PodDisruptionBudget allows (429;
+    /// `pkg/registry/core/pod/storage/eviction.go createTooManyRequestsError`).
+    DisruptionBudget,
     /// The server failed inside (500; `k8s.io/apimachinery/pkg/api/errors/errors.go NewInternalError`).
     Internal {
         /// The reason, as the server gives it.
@@ -112,6 +115,10 @@ pub(super) fn webhook_failed(text: &str) -> Option<Said> {
     let (webhook, text) = parse::string(text)?;
     let is_message = text.starts_with(": ") || text.starts_with("; no further details");
     is_message.then(|| printed(RequestProblem::WebhookFailed { webhook }))?
+}
+
+pub(super) fn budget(_: &str) -> Option<Said> {
+    printed(RequestProblem::DisruptionBudget)
 }
 
 /// The reason, behind `Internal error occurred: `. A webhook that was not reached is told on its own.

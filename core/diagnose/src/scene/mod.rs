@@ -188,6 +188,7 @@ impl Scene {
             PrintedError::OtherConflict { .. }
             | PrintedError::Forbidden { .. }
             | PrintedError::NoRight { .. }
+            | PrintedError::NotFound
             | PrintedError::NotServed => {
                 return Err(NoScene::OtherPart);
             }

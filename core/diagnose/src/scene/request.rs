@@ -90,6 +90,7 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<RequestLine> {
         | PrintedError::VersionOnCreate
         | PrintedError::TestFailed { .. }
         | PrintedError::Request(_)
+        | PrintedError::NotFound
         | PrintedError::OtherConflict { .. } => Vec::new(),
     }
 }

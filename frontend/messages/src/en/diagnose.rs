@@ -118,6 +118,7 @@ crate::catalogue::messages! {
     error_no_right(verb, of) "No right to {verb} {of}";
     error_schema(field) "The object does not fit the schema of its kind: {field}";
     error_version_on_create() "The object to create has a resourceVersion";
+    error_not_found() "The API server has no object of this name";
     error_not_served() "The API server does not serve this resource";
     error_test(path) "A test of the JSON patch failed: {path}";
     advice_no_right() "The API server refused the request because of RBAC or another authorizer. Nothing is written. kubectl auth can-i with the verb, the resource, -n and --as asks the same. An administrator gives the right by a Role with this verb and resource, and a RoleBinding to the user; across namespaces by a ClusterRole and a ClusterRoleBinding. A right to a resource is none to its subresources.";
@@ -126,6 +127,7 @@ crate::catalogue::messages! {
     advice_schema_stored() "The stored object itself does not fit the schema, so that no server-side apply of it succeeds. An update put this in, or the definition has changed since. Mend the stored object first, with kubectl edit or a JSON patch: take out one of two items with the same key, or the field that the definition no longer has.";
     advice_version_on_create() "A create is for an object that is not there, so it can expect no version. Manifests that were saved from a cluster have metadata.resourceVersion and metadata.uid: take both out.";
     advice_not_served() "This is not about one object: the API server has no such path. It does not have the kind or the version (an upgrade removed it, or its definition is not installed), or the kind lacks the subresource, such as /status or /scale. kubectl api-resources and kubectl api-versions list what it serves. A client that keeps the list of kinds asks again after a restart.";
+    advice_not_found() "The API server found no object of this name (404), and nothing is written. Either the object was deleted, or it was never created, or it is in another namespace or cluster. An Update that arrives after a delete gets this answer, too. If the object is to be there, create it. If it is a namespace, create it before what is in it. For a controller this is routine: the object is gone.";
     advice_patch() "The API server does not say which operation failed: a test found another value, or a path to replace or remove is not there. Perhaps somebody wrote in between. Read the object again, and make a new patch from the copy. Nothing is written, not even the operations before the failed one.";
     advice_test() "The value at this path is not the one that the patch expects: somebody wrote in between, or the patch was made for another object. Read the object again, and make a new patch. None of its operations is done.";
     error_webhook(webhook) "The admission webhook {webhook} denied the request";
@@ -136,6 +138,7 @@ crate::catalogue::messages! {
     error_not_sent() "The client did not send the request";
     error_timed_out() "The API server did not finish in time";
     error_deadline() "A deadline passed";
+    error_budget() "A PodDisruptionBudget does not allow the eviction";
     error_internal() "The API server failed with an internal error";
     error_unknown_field(field) "Unknown field: {field}";
     error_duplicate_field(field) "Field given twice: {field}";
@@ -150,6 +153,7 @@ crate::catalogue::messages! {
     advice_deadline() "This is no conflict of versions or owners. The message does not say what was waited for. If it was the answer to a write, the write may be stored or not. Read the object before you write again. An update with the resourceVersion of the earlier read cannot be stored twice.";
     advice_deadline_read(method) "This is no conflict of versions or owners. The client waited for the answer to a read ({method}), and a read stores nothing. It can be sent again as it is. If this comes often, look at the load of the API server and at the network to it.";
     advice_deadline_write(method) "This is no conflict of versions or owners. The client had no answer to its request ({method}) in time, so the API server may have carried it out or not. Read the object before you write again. An update with the resourceVersion of the earlier read cannot be stored twice.";
+    advice_budget() "A PodDisruptionBudget decided this (429), and no version and no owner. The pod is not evicted. The same eviction is accepted once the budget allows a disruption: kubectl drain repeats it by itself. kubectl get poddisruptionbudgets shows how many each one allows. If it stays 0, some pods are not ready, or the budget wants as many pods as there are.";
     advice_internal() "Something failed inside of the API server, or in what it asks (500). No version and no owner decided it. A write may be stored or not: read the object before you write again. If the same request fails again, look at the log of the API server.";
     advice_internal_patch() "The API server applied a JSON patch that does not fit the object (500), such as the answer of a mutating admission webhook. It is not the patch of a client: if that does not fit, the answer is 422. Nothing is written. The same request fails again while the webhook answers the same. kubectl get mutatingwebhookconfigurations -o yaml shows the webhooks of the cluster.";
     advice_unknown_field() "The version in apiVersion has no such field, and the strict check (fieldValidation) refuses what would otherwise be dropped. Nothing is written, and the same manifest is refused again. This is no conflict. Look for a mistyped or wrongly indented field, or a field of a newer release: kubectl explain shows the fields.";

@@ -460,6 +460,14 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         let reads = method == "Get" || method == "Head";
         Some(!reads && waited_for(it, Some(&method)))
     }),
+    ("error_not_found", |_, it| Some(says(it, &[" not found"]))),
+    ("advice_not_found", |_, it| Some(says(it, &[" not found"]))),
+    ("error_budget", |_, it| {
+        Some(says(it, &["disruption budget"]))
+    }),
+    ("advice_budget", |_, it| {
+        Some(says(it, &["disruption budget"]))
+    }),
     ("error_internal", |_, it| {
         Some(says(it, &["internal error occurred: "]))
     }),
@@ -854,6 +862,7 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
             "in the time allotted",
             "deadline exceeded",
             "internal error occurred",
+            "disruption budget",
         ];
         Some(says(it, &words))
     }),
