@@ -66,9 +66,11 @@ impl NextAttempt {
         let namespace = namespace_option(namespace);
         let subresource = subresource.map(|name| quote(&format!("--subresource={name}")));
         let subresource = subresource.map_or_else(String::new, |option| format!(" {option}"));
-        let says = |says: &str, command: Instruction| Instruction {
-            text: format!("# {says}\n{}", command.text),
-            ..command
+        // Above the command that is run first: that of the dry run.
+        let says = |says: &str, mut command: Instruction| {
+            let first = command.try_first.as_mut().unwrap_or(&mut command.text);
+            *first = format!("# {says}\n{first}");
+            command
         };
         match self.method {
             WriteMethod::UpdateReadAgain => vec![

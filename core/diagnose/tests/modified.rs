@@ -167,6 +167,20 @@ fn the_commands_name_the_object_and_write_no_made_up_value() {
 }
 
 #[test]
+fn the_change_is_made_before_it_is_tried() {
+    let installed = installed(LIVE[0]);
+    for next in NEXT {
+        let commands = attempt_of(&installed, next).commands(None);
+        let writes = commands.iter().filter(|one| one.try_first.is_some());
+        for one in writes {
+            let first = one.try_first.as_deref().expect("it is there");
+            assert!(first.starts_with("# "), "{first}");
+            assert!(!one.text.contains("# "), "{}", one.text);
+        }
+    }
+}
+
+#[test]
 fn the_commands_and_the_code_name_no_namespace_that_nothing_says() {
     let message = "Operation cannot be fulfilled on deployments.apps \"web\": the object has been \
         modified; please apply your changes to the latest version and try again";
