@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
+use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path};
 use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::text;
 use optimist_client::visible;
@@ -321,9 +321,9 @@ pub fn fight_title(fight: &Fight) -> String {
     }
 }
 
-/// Says the pace at which the managers of a fight write.
-pub fn fight_pace(fight: &Fight, pace: Pace) -> String {
-    en::fight_pace(&fight.field, &pace.changes, &pace.seconds, &pace.per_hour())
+/// Says the pace at which a field changes.
+pub fn fight_pace(field: &Path, pace: Pace) -> String {
+    en::fight_pace(field, &pace.changes, &pace.seconds, &pace.per_hour())
 }
 
 /// Says the way in which each manager of a fight writes the field.

@@ -1,12 +1,13 @@
 //! The page's sentences about the conflicts of an audit log, whole.
 
+use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::server::Release;
 use optimist_diagnose::audit::findings::Findings;
 use optimist_diagnose::audit::recorded::RecordedHistory;
 use optimist_diagnose::audit::{AuditLog, AuditReader};
-use optimist_diagnose::lanes::RecordedLanes;
+use optimist_diagnose::lanes::{Pace, RecordedLanes};
 use optimist_messages::diagnose as messages;
-use optimist_messages::lanes::named_steps;
+use optimist_messages::lanes::{fight_pace, named_steps};
 use serde_json::{Value, json};
 
 /// A line of a log: a request of ctl about one ConfigMap.
@@ -137,6 +138,19 @@ fn a_reaction_to_a_conflict_is_said_with_its_own_step() {
     assert_eq!(
         said(Vec::new()),
         "After the conflict in step 2, ctl wrote no more."
+    );
+}
+
+#[test]
+fn the_pace_of_a_fight_is_told_by_the_time_between_its_first_and_its_last_change() {
+    let field = Path(vec![PathElement::Field("data".into())]);
+    let pace = Pace {
+        changes: 3,
+        seconds: 20,
+    };
+    assert_eq!(
+        fight_pace(&field, pace),
+        ".data changed 3 times. The last change came 20 s after the first one: at this pace about 360 changes an hour."
     );
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn fight(out: &mut CaseDocument, fight: &Fight, when: &str, pace: Opt
     out.heading(4, &lanes::fight_title(fight));
     out.says(when);
     if let Some(pace) = pace {
-        out.says(&lanes::fight_pace(fight, pace));
+        out.says(&lanes::fight_pace(&fight.field, pace));
     }
     out.says(&lanes::fight_writers(fight));
     let count = fight.remedies.len();

@@ -138,7 +138,7 @@ pub(super) fn of_fight(sender: &Dispatcher, recorded: &Recorded, fight: &Fight) 
                 { label::fight_steps(&fight.flips, &(first + 1), &(last + 1)) }
                 if let Some(pace) = pace {
                     { " " }
-                    { visible(&lanes::fight_pace(fight, pace)).into_owned() }
+                    { visible(&lanes::fight_pace(&fight.field, pace)).into_owned() }
                 }
             </p>
             <ol class="flips" aria-label={label::happened_chart(&names.join(", "))}>
