@@ -143,6 +143,12 @@ pub fn get_purpose(error: &PrintedError) -> String {
     }
 }
 
+/// Returns whether [`get_command`] prints the object of one of the messages, so that nobody needs a command with the name
+/// left open.
+pub fn names_object(errors: &[&ReportedError]) -> bool {
+    errors.iter().any(|one| get_command(&one.object).is_some())
+}
+
 /// A command that prints the object of a message with its owners; `None` if the message does not
 /// name it.
 pub fn get_command(object: &ObjectHint) -> Option<String> {

@@ -7,7 +7,9 @@ use optimist_diagnose::case::{NotInstalled, ObjectId};
 use optimist_diagnose::message::reported_errors;
 use optimist_diagnose::remote::{NotAllowed, NotAnswered, NotPredicted};
 use optimist_diagnose::scene::{GivenParts, Scene};
-use optimist_messages::diagnose::{error_advice, error_title, no_scene, not_installed};
+use optimist_messages::diagnose::{
+    error_advice, error_title, names_object, no_scene, not_installed,
+};
 use optimist_messages::remote::{not_answered, not_predicted};
 use serde_json::json;
 
@@ -180,4 +182,51 @@ fn each_reason_of_an_api_server_beside_the_page_is_a_sentence() {
     assert_eq!(said.len(), reasons.len(), "each has its own: {said:?}");
     assert!(said.iter().all(|it| it.ends_with('.')), "{said:?}");
     assert!(said.contains(&not_installed(&not_served, &id)), "{said:?}");
+}
+
+#[test]
+fn a_command_with_an_open_name_is_needed_only_if_no_message_names_its_object() {
+    let named = |text: &str| {
+        let errors = reported_errors(text);
+        names_object(&errors.iter().collect::<Vec<_>>())
+    };
+    assert!(named(
+        "The Service \"web\" is invalid: spec.clusterIP: Invalid value: \"\": field is immutable"
+    ));
+    assert!(named(
+        "Error from server (AlreadyExists): secrets \"a\" already exists"
+    ));
+    assert!(!named("Error: UPGRADE FAILED: context deadline exceeded"));
+    assert!(!named(""));
+}
+
+#[test]
+fn what_was_waited_for_is_said_where_the_message_names_it() {
+    let late = |before: &str| advice(&format!("{before}context deadline exceeded"));
+    let of = |method: &str| {
+        let url = "https://10.0.0.1:443/api/v1/namespaces/x/configmaps/y";
+        late(&format!("{method} \"{url}\": ")).expect("there is advice")
+    };
+    assert!(of("Get").contains("a read stores nothing"), "{}", of("Get"));
+    for method in ["Put", "Post", "Patch", "Delete"] {
+        let says = of(method);
+        assert!(says.contains(&format!("({method})")), "{says}");
+        assert!(says.contains("may have carried it out or not"), "{says}");
+    }
+    let open = late("Error: UPGRADE FAILED: ").expect("there is advice");
+    assert!(open.contains("does not say what was waited for"), "{open}");
+}
+
+#[test]
+fn a_patch_that_failed_in_the_server_is_not_told_as_the_patch_of_the_user() {
+    let message = "Error from server (InternalError): Internal error occurred: testing value \
+                   /metadata/labels/x failed: test failed";
+    let error = &reported_errors(message)[0];
+    let why = Scene::rebuild(error, &GivenParts::default()).expect_err("it has no scene");
+    assert_eq!(
+        no_scene(&why),
+        "The object and its owners alone do not decide this, so no scene is rebuilt."
+    );
+    let says = advice(message).expect("there is advice");
+    assert!(says.contains("mutating admission webhook"), "{says}");
 }

@@ -31,7 +31,7 @@ pub(super) fn of_messages(store: &StateHandle) -> Html {
         }
     }
     if rows.is_empty() {
-        return empty();
+        return empty(store);
     }
     html! {
         <>
@@ -51,12 +51,16 @@ pub(super) fn of_messages(store: &StateHandle) -> Html {
     }
 }
 
-fn empty() -> Html {
+/// Says what to bring. The command for an object that the error messages name stands beside them.
+fn empty(store: &StateHandle) -> Html {
+    let is_named = messages::names_object(&store.diagnose.errors());
     html! {
         <div class="case-empty">
             <p><b>{ label::owners_empty() }</b></p>
-            <p class="says">{ label::owners_empty_text() }</p>
-            { command(label::owners_empty_command()) }
+            if !is_named {
+                <p class="says">{ label::owners_empty_text() }</p>
+                { command(label::owners_empty_command()) }
+            }
         </div>
     }
 }
