@@ -10,7 +10,8 @@ use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::message::{ReportedError, reported_errors};
 use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_diagnose::ways::{
-    ChangeTable, FieldEffect, OnOwned, ReleaseMethod, Remedy, RemedyKind, Row, WantedChange, Way,
+    CaseContent, ChangeTable, FieldEffect, InstructionLanguage, OnOwned, ReleaseMethod, Remedy,
+    RemedyKind, Row, WantedChange, Way,
 };
 use serde_json::{Value, json};
 
@@ -104,6 +105,37 @@ fn leaving_fields_out_settles_only_if_no_client_side_apply_is_taken_over() {
     // What holds under every answer is said.
     let force = out(&outs, RemedyKind::Force);
     assert_eq!(force.settling(), RemedyEffect::Settles);
+}
+
+#[test]
+fn only_the_lines_of_the_fields_that_a_message_names_go() {
+    let lines = |conflict: &str| {
+        let change = of_message(&kubectl(conflict));
+        let outs = change.remedies(Preset::KubectlApplyServerSide);
+        let leave = out(&outs, RemedyKind::LeaveOut);
+        let all = change.first().instructions_out(leave, CaseContent::MadeUp);
+        let lines = all
+            .iter()
+            .find(|it| it.language == InstructionLanguage::Lines);
+        lines.expect("it has lines").text.clone()
+    };
+    // Beside the limit of the message, the manifest may have one of the memory.
+    let container = ".spec.template.spec.containers[name=\"nginx\"]";
+    assert_eq!(
+        lines(&format!(
+            "\"helm\" using apps/v1: {container}.resources.limits.cpu"
+        )),
+        "  spec:\n    template:\n      spec:\n        containers:\n        - name:\n          resources:\n            \
+         limits:\n-             cpu:\n"
+    );
+    assert_eq!(
+        lines("\"helm\" using apps/v1: .metadata.labels.tier"),
+        "  metadata:\n    labels:\n-     tier:\n"
+    );
+    assert_eq!(
+        lines("\"helm\" using apps/v1: .spec.replicas"),
+        "  spec:\n-   replicas:\n"
+    );
 }
 
 #[test]

@@ -10,6 +10,8 @@ mod lines;
 mod tool;
 mod warning;
 
+use optimist_apiserver::apply::Path;
+use optimist_apiserver::server::Fact;
 use optimist_client::{Preset, Strategy, changes, to_yaml};
 use optimist_code::{
     ClientRequest, ControllerRuntimeMethod, client_go, controller_runtime, kubectl,
@@ -147,8 +149,12 @@ impl ChangeTable {
         let sent = row.last_apply().filter(|_| self.sent_is_known(values));
         let mut all = Vec::new();
         if on_owned == OnOwned::LeaveOut {
-            let left = row.last_apply().map(|it| (*it.sent).clone());
-            let lines = left.and_then(|left| self.lines(preset, row, &left));
+            let lines = match row.values_made_up {
+                true => self.lines_in_conflict(preset, row),
+                false => row
+                    .last_apply()
+                    .and_then(|it| self.lines(preset, row, &it.sent)),
+            };
             all.extend(lines.map(|it| if values { it } else { it.without_values() }));
         }
         match preset {
@@ -285,6 +291,24 @@ impl ChangeTable {
         Some(Instruction::with_values(InstructionLanguage::Lines, text))
     }
 
+    /// The lines of the fields in conflict, of a manifest that a message describes: nobody knows what else it has beside
+    /// them, so that the lines above them stay.
+    fn lines_in_conflict(&self, preset: Preset, row: &Row) -> Option<Instruction> {
+        let said = tracking::tracked(preset, self.manifest(row), &row.before);
+        let facts = self.refused_facts(row).into_iter();
+        let named = facts.filter_map(|fact| match fact {
+            Fact::OwnedByOther { field, .. } => Some(field),
+            _ => None,
+        });
+        let named: Vec<String> = named.collect();
+        let fields = manifest::printed(&said, &named, self.subject().resource());
+        let before = with_more(&said, &fields);
+        let mut after = before.clone();
+        fields.iter().for_each(|field| field.remove(&mut after));
+        let text = changed_lines(&to_yaml(&before), &to_yaml(&after))?;
+        Some(Instruction::with_values(InstructionLanguage::Lines, text))
+    }
+
     /// A command of kubectl that reads the manifest.
     fn file(&self, command: &str, values: bool) -> Option<Instruction> {
         let ChangeContent::Manifest(said) = &self.change.content else {
@@ -398,6 +422,28 @@ impl Row {
         }
         object
     }
+}
+
+/// A manifest with something more beside each of some fields, so that nothing above them becomes empty without them.
+fn with_more(manifest: &Value, fields: &[Path]) -> Value {
+    let mut more = manifest.clone();
+    for field in fields {
+        let mut above = field.clone();
+        above.0.pop();
+        let beside = match above.find(&more).cloned() {
+            Some(Value::Object(mut members)) => {
+                members.insert("~".to_owned(), Value::Null);
+                Value::Object(members)
+            }
+            Some(Value::Array(mut items)) => {
+                items.push(Value::Null);
+                Value::Array(items)
+            }
+            _ => continue,
+        };
+        above.put(&mut more, beside);
+    }
+    more
 }
 
 /// Returns whether a request applies a manifest, for good.

@@ -201,7 +201,7 @@ fn template(value: &str) -> String {
 
 impl ChangeTable {
     /// The reasons for which the client of a row is refused when it leaves nothing out.
-    fn refused_facts(&self, row: &Row) -> Vec<Fact> {
+    pub(super) fn refused_facts(&self, row: &Row) -> Vec<Fact> {
         let owned = |fact: &Fact| matches!(fact, Fact::OwnedByOther { .. });
         let facts = row.requests.iter().flat_map(|it| &it.facts);
         let own: Vec<Fact> = facts.filter(|it| owned(it)).cloned().collect();
