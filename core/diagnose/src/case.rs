@@ -136,7 +136,7 @@ impl Case {
                     let case = case_of(&mut cases, object);
                     case.previous_manifest = case.manifest.replace(object.clone());
                 }
-                Input::Versions(versions) => add_versions(&mut cases, versions),
+                Input::Versions { versions, .. } => add_versions(&mut cases, versions),
                 _ => {}
             }
         }

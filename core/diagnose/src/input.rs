@@ -33,7 +33,12 @@ pub enum Input {
     /// Several objects, in their order. Each is one of the kinds above.
     Several(Vec<Input>),
     /// Versions over time: the events of a watch, or several versions of the same objects.
-    Versions(Vec<ObservedVersion>),
+    Versions {
+        /// The versions.
+        versions: Vec<ObservedVersion>,
+        /// `true` if the text ends inside of one more, as when a command is stopped while it prints. It is left out.
+        is_cut: bool,
+    },
     /// An audit log of kube-apiserver, whole. It is read in slices.
     AuditLog(Arc<str>),
     /// Error messages of tools.
@@ -52,7 +57,7 @@ impl Input {
                 let texts: Vec<String> = several.iter().map(Self::to_text).collect();
                 texts.join("---\n")
             }
-            Self::Versions(versions) => {
+            Self::Versions { versions, is_cut } => {
                 let lines = versions.iter().map(|version| match version.event {
                     Some(event) => {
                         json!({"type": event.as_str(), "object": *version.object}).to_string()
@@ -60,7 +65,8 @@ impl Input {
                     }
                     None => version.object.to_string() + "\n",
                 });
-                lines.collect()
+                let begun = is_cut.then(|| "{".to_owned());
+                lines.chain(begun).collect()
             }
             Self::AuditLog(text) => text.to_string(),
             Self::Errors(_) => String::new(),
@@ -292,7 +298,10 @@ fn of_objects(found: Vec<Value>) -> Result<Input, NotDetected> {
             event: None,
             object: Arc::new(object),
         });
-        return Ok(Input::Versions(versions.collect()));
+        return Ok(Input::Versions {
+            versions: versions.collect(),
+            is_cut: false,
+        });
     }
     let mut kinds: Vec<Input> = found.into_iter().map(kind_of).collect();
     match kinds.len() {

@@ -64,7 +64,7 @@ fn a_watch_is_the_same_wherever_it_is_cut() {
     let bytes = text.as_bytes();
     let whole = read(&mut following(), &[bytes]);
     assert_eq!(whole.problem, None);
-    let Ok(Input::Versions(versions)) = detect(&whole.lines) else {
+    let Ok(Input::Versions { versions, .. }) = detect(&whole.lines) else {
         panic!("{}", whole.lines);
     };
     assert_eq!(versions.len(), 3);

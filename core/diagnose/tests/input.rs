@@ -6,6 +6,9 @@ const LIVE: &str = include_str!("live/deployment.yaml");
 const MANIFEST: &str =
     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {k: v}\n";
 
+/// The first part of an event, after which a command was stopped.
+const BEGUN: &str = r#"{"type":"MODIFIED","object":{"kind":"Conf"#;
+
 /// The event with which a server ends a watch.
 const EXPIRED: &str = r#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},
     "status":"Failure","message":"too old resource version: 5 (100)","reason":"Expired","code":410}}"#;
@@ -18,7 +21,10 @@ fn kind(text: &str) -> String {
             Input::Manifest(_) => "manifest".to_owned(),
             Input::Definition(_) => "definition".to_owned(),
             Input::Several(all) => all.iter().map(name).collect::<Vec<_>>().join(" "),
-            Input::Versions(all) => format!("{} versions", all.len()),
+            Input::Versions { versions, is_cut } => {
+                let end = if *is_cut { ", cut" } else { "" };
+                format!("{} versions{end}", versions.len())
+            }
             Input::AuditLog(_) => "audit log".to_owned(),
             Input::Errors(all) => format!("{} errors", all.len()),
         }
@@ -361,4 +367,36 @@ fn a_message_and_the_manifest_that_it_is_about_are_parts_of_one_text() {
         .map(kind)
         .collect();
     assert_eq!(kinds, ["1 errors", "manifest"]);
+}
+
+#[test]
+fn the_whole_versions_are_read_of_a_watch_that_was_stopped_while_it_printed() {
+    let object = |version: usize| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"a","uid":"1","resourceVersion":"{version}"}}}}"#
+        )
+    };
+    let event = |version| format!(r#"{{"type":"MODIFIED","object":{}}}"#, object(version));
+    let events: Vec<String> = (5..9).map(event).collect();
+    let events = events.join("\n");
+    assert_eq!(kind(&events), "4 versions");
+    for end in [BEGUN, "{", &event(9)[..60]] {
+        assert_eq!(
+            kind(&format!("{events}\n{end}")),
+            "4 versions, cut",
+            "{end}"
+        );
+    }
+    let objects = format!("{}\n{}\n", object(5), object(6));
+    assert_eq!(kind(&objects), "2 versions");
+    assert_eq!(kind(&format!("{objects}{BEGUN}")), "2 versions, cut");
+    // What is no version over time is not left out without a word.
+    let others = format!("{}\n{}\n", object(5), object(6).replace("\"1\"", "\"2\""));
+    assert!(!kind(&format!("{others}{BEGUN}")).contains("cut"));
+    assert!(kind(BEGUN).contains("CutJson"), "{}", kind(BEGUN));
+    // In the middle, something else is wrong.
+    let middle = kind(&format!("{events}\n{BEGUN}\n{events}"));
+    assert!(middle.starts_with("Line 6"), "{middle}");
+    let input = detect(&format!("{events}\n{BEGUN}")).expect("it has versions");
+    assert_eq!(detect(&input.to_text()), Ok(input));
 }

@@ -22,7 +22,7 @@ use crate::edits::EMPTY;
 pub use crate::headline::headline;
 pub use crate::input::{
     error_advice, error_facts, errors_title, get_command, get_purpose, live_says, names_object,
-    versions_span, versions_title,
+    versions_says, versions_title,
 };
 pub use crate::ways::{
     assumption, client_long, column_fate, effect, fate, field_fate, instruction_warning,

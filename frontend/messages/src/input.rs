@@ -51,7 +51,7 @@ pub fn versions_title(versions: &[ObservedVersion]) -> String {
 }
 
 /// Says the number of versions, with the first and the last one.
-pub fn versions_span(versions: &[ObservedVersion]) -> String {
+fn versions_span(versions: &[ObservedVersion]) -> String {
     let version =
         |at: Option<&ObservedVersion>| at.map_or("", |it| it.object.resource_version()).to_owned();
     en::card_history_versions(
@@ -59,6 +59,15 @@ pub fn versions_span(versions: &[ObservedVersion]) -> String {
         &version(versions.first()),
         &version(versions.last()),
     )
+}
+
+/// Says the number of versions, and that the text ends inside of one more if it is cut there.
+pub fn versions_says(versions: &[ObservedVersion], is_cut: bool) -> String {
+    let span = versions_span(versions);
+    match is_cut {
+        true => format!("{span}. {}", en::card_cut()),
+        false => span,
+    }
 }
 
 /// Names the error messages of a text; if there is one, by its content.

@@ -149,7 +149,9 @@ fn check(case: &DiagnoseState) -> String {
                 }
                 assert!(seen.has_code(&item.text), "{}\n{markdown}", item.text);
             }
-            Ok(Input::Versions(versions)) => says(&messages::versions_span(versions)),
+            Ok(Input::Versions { versions, is_cut }) => {
+                says(&messages::versions_says(versions, *is_cut))
+            }
             Ok(Input::Live(object)) => says(&messages::live_says(object).0.join(" ")),
             _ => {}
         }

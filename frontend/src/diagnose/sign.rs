@@ -11,7 +11,7 @@ pub(super) fn sign(content: &Result<Input, NotDetected>) -> Html {
         }
         Ok(Input::Manifest(_) | Input::Definition(_)) => "M4 2h5l3 3v9H4zM6 8h4M6 10.5h4",
         Ok(Input::Errors(_)) => "m4 4 8 8M12 4l-8 8",
-        Ok(Input::Versions(_) | Input::AuditLog(_)) => {
+        Ok(Input::Versions { .. } | Input::AuditLog(_)) => {
             "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM8 5v3l2.2 1.4"
         }
         Err(_) => "M5.5 5.8a2.5 2.5 0 1 1 3.6 2.3c-.8.4-1.1.9-1.1 1.7M8 12.5v.1",

@@ -94,7 +94,7 @@ fn objects(input: &mut Input, roots: &Roots, visit: &mut Visit<'_>) {
         Input::Several(several) => several
             .iter_mut()
             .for_each(|one| objects(one, roots, visit)),
-        Input::Versions(versions) => versions
+        Input::Versions { versions, .. } => versions
             .iter_mut()
             .for_each(|version| roots.visit(Arc::make_mut(&mut version.object), visit)),
         Input::Definition(_) | Input::AuditLog(_) | Input::Errors(_) => {}

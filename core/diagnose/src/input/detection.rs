@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::form::{self, TextForm};
 use super::wrapped::Unwrapping;
 use super::{
-    AUDIT_GROUP, Input, MAX_LOG, MAX_TEXT, NotDetected, check, is_cut_log, of_objects, too_large,
-    wrong_document, wrong_version,
+    AUDIT_GROUP, Input, MAX_LOG, MAX_TEXT, NotDetected, are_versions, check, is_cut_log,
+    of_objects, too_large, wrong_document, wrong_version,
 };
 use crate::message::{ErrorReader, ReportedError};
 use crate::observed::{ObservedVersion, ReadError, ReadProblem, VersionReader};
@@ -196,6 +196,9 @@ impl Detection {
                     }
                 }
                 // One object is read strictly, and says what is wrong with it.
+                Some(Err(error)) if error.is_eof() && are_versions(&found) => {
+                    return DetectionStage::Done(of_objects(found).map(cut));
+                }
                 None if found.len() > 1 || rest.trim_start().starts_with('[') => {
                     return concluded(found);
                 }
@@ -253,11 +256,38 @@ fn watched(text: &str, mut reader: VersionReader, bytes: usize) -> DetectionStag
                 false => DetectionStage::Done(of_versions(versions)),
             }
         }
-        Err(error) => {
-            let why = wrong_version(error);
-            DetectionStage::Done(Err(TextForm::detect(text, &why).unwrap_or(why)))
+        Err(error) if is_begun(&error, &text[reader.progress().0..]) => {
+            let versions = reader.finish();
+            match versions.is_empty() {
+                true => not_watched(text, error),
+                false => DetectionStage::Done(of_versions(versions).map(cut)),
+            }
         }
+        Err(error) => not_watched(text, error),
         Ok(false) => DetectionStage::Done(of_versions(reader.finish())),
+    }
+}
+
+fn not_watched(text: &str, error: ReadError) -> DetectionStage {
+    let why = wrong_version(error);
+    DetectionStage::Done(Err(TextForm::detect(text, &why).unwrap_or(why)))
+}
+
+/// Returns whether a watch was read up to its last event, which the text ends in: a command was stopped while it printed.
+fn is_begun(error: &ReadError, rest: &str) -> bool {
+    let mut left = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+    matches!(error.problem, ReadProblem::Syntax(_))
+        && matches!(left.next(), Some(Err(error)) if error.is_eof())
+}
+
+/// Versions of which the last one is cut.
+fn cut(input: Input) -> Input {
+    match input {
+        Input::Versions { versions, .. } => Input::Versions {
+            versions,
+            is_cut: true,
+        },
+        input => input,
     }
 }
 
@@ -276,7 +306,13 @@ fn of_versions(versions: Vec<ObservedVersion>) -> Result<Input, NotDetected> {
     }
     let mut objects = versions.iter().enumerate();
     let wrong = objects.find_map(|(at, version)| check(&version.object, at + 1).err());
-    wrong.map_or(Ok(Input::Versions(versions)), Err)
+    wrong.map_or(
+        Ok(Input::Versions {
+            versions,
+            is_cut: false,
+        }),
+        Err,
+    )
 }
 
 fn read_document(mut reader: ObjectReader) -> DetectionStage {

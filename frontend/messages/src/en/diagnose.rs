@@ -61,6 +61,7 @@ crate::catalogue::messages! {
     card_watch(title) "Watch of {title}";
     card_watch_objects(count) "Watch of {count} objects";
     card_history(title) "Versions of {title}";
+    card_cut() "The text ends inside of one more, which is left out.";
     card_audit() "Audit log of kube-apiserver";
     card_served() "Requests to optimist serve, as they come";
     card_audit_lines(count) "{count} {count|line|lines}";

@@ -52,7 +52,7 @@ impl FoundObject {
             Input::Live(object) => (ObjectForm::Live, object),
             Input::Manifest(object) => (ObjectForm::Manifest, object),
             Input::Definition(object) => (ObjectForm::Definition, object),
-            Input::Several(_) | Input::Versions(_) | Input::AuditLog(_) | Input::Errors(_) => {
+            Input::Several(_) | Input::Versions { .. } | Input::AuditLog(_) | Input::Errors(_) => {
                 return None;
             }
         };

@@ -237,7 +237,10 @@ impl DiagnoseState {
             return;
         }
         // No headline says what happened: a narrow window shows the history itself.
-        if matches!(item.content, Ok(Input::AuditLog(_) | Input::Versions(_))) {
+        if matches!(
+            item.content,
+            Ok(Input::AuditLog(_) | Input::Versions { .. })
+        ) {
             self.section = CaseSection::Outcome;
         }
         self.items.push(item);
@@ -281,7 +284,11 @@ impl DiagnoseState {
     fn audited_case(&self) -> Option<Case> {
         let versions = self.replay()?.history.versions();
         let last = versions.last()?.object.clone();
-        let mut case = Case::all_of(&[Input::Versions(versions)]).pop()?;
+        let mut case = Case::all_of(&[Input::Versions {
+            versions,
+            is_cut: false,
+        }])
+        .pop()?;
         // Its number need not be in the log.
         case.live = Some((*last).clone());
         Some(case)

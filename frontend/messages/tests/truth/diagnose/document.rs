@@ -138,6 +138,10 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
                         .max(it.message.matches("&&").count() + 1),
         )
     }),
+    ("card_cut", |_, it| {
+        let last = it.texts.first()?.lines().last()?;
+        Some(it.events && serde_json::from_str::<Value>(last).is_err())
+    }),
     ("card_watch_objects", |said, it| {
         let names: std::collections::BTreeSet<&str> =
             it.versions.iter().map(Metadata::name).collect();

@@ -178,10 +178,13 @@ impl Pasted {
             };
             json!({"type": of, "object": object}).to_string()
         };
-        let lines: Vec<String> = match events {
+        let mut lines: Vec<String> = match events {
             true => versions.iter().enumerate().map(event).collect(),
             false => versions.iter().map(Value::to_string).collect(),
         };
+        if events && count % 3 == 0 {
+            lines.push("{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"Dep".to_owned());
+        }
         let separator = if events { "\n" } else { "\n---\n" };
         Self {
             texts: vec![lines.join(separator)],
