@@ -66,7 +66,7 @@ pub fn edit_scalar(object: &Value, pointer: &str, typed: &str) -> Result<Value, 
     Ok(edited)
 }
 
-/// What a typed text is not, if it is no integer of 64 bits in digits.
+/// Names the form of an integer that a typed text does not have: digits, in 64 bits.
 fn integer(typed: &str, resolved: &Node) -> &'static str {
     let digits = typed.trim_start_matches(['+', '-']);
     let is_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

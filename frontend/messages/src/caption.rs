@@ -267,17 +267,21 @@ fn refusal(kind: &Kind, world: &World) -> Caption {
         Kind::NotFound => Caption::new(en::not_found_title(), [en::not_found_text()]),
         Kind::Refused { actor, reason } => Caption::new(
             en::refused_title(&world.actor(*actor).name),
-            [match reason {
-                RefusalReason::UidDiffered => en::refused_uid(),
-                RefusalReason::VersionRequired => en::refused_no_version(),
-                RefusalReason::AlreadyExists => en::refused_exists(),
-                RefusalReason::UnsupportedMediaType { content_type } => {
-                    en::refused_content_type(&optimist_client::visible(content_type))
-                }
-                RefusalReason::Other => en::refused_text(),
-            }],
+            [refused(reason)],
         ),
         _ => Caption::default(),
+    }
+}
+
+fn refused(reason: &RefusalReason) -> String {
+    match reason {
+        RefusalReason::UidDiffered => en::refused_uid(),
+        RefusalReason::VersionRequired => en::refused_no_version(),
+        RefusalReason::AlreadyExists => en::refused_exists(),
+        RefusalReason::UnsupportedMediaType { content_type } => {
+            en::refused_content_type(&optimist_client::visible(content_type))
+        }
+        RefusalReason::Other => en::refused_text(),
     }
 }
 

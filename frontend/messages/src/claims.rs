@@ -53,10 +53,12 @@ fn open_question(one: &OpenQuestion) -> String {
     let code = |code: &Option<u16>| code.map_or_else(en::ways_nothing_sent, |it| it.to_string());
     match &one.then {
         Then::Code { first, other } => en::open_code(&if_so, &code(first), &code(other)),
-        Then::Vanish(fields) => en::open_vanish(&if_so, &named(fields)),
+        Then::Vanish(fields) => en::open_vanish(&if_so, &fields.len(), &named(fields)),
         Then::Reset(fields) => en::open_reset(&if_so, &named(fields)),
-        Then::Effect(what, fields) => en::open_effect(&if_so, &effect(*what), &named(fields)),
-        Then::OtherValue(fields) => en::open_other_value(&if_so, &named(fields)),
+        Then::Effect(what, fields) => {
+            en::open_effect(&if_so, &fields.len(), &effect(*what), &named(fields))
+        }
+        Then::OtherValue(fields) => en::open_other_value(&if_so, &fields.len(), &named(fields)),
         Then::NoEffect(fields) => en::open_no_effect(&if_so, &named(fields)),
         Then::OthersVanish => en::open_others_vanish(&if_so),
         Then::Written { changes: true } => en::open_written(&if_so),

@@ -27,7 +27,7 @@ fn what_comes_after_the_other_release_is_said() {
     let notes = row_notes(&row.expect("Helm can carry it"));
     let condition = "If Helm applied the last release server-side,";
     for comes in [
-        "the object does not change.",
+        "this write does not change the object.",
         "nothing happens to a.",
         "this is left behind: b.",
     ] {
