@@ -86,7 +86,7 @@ async fn a_message_alone_leads_to_a_command_that_settles_it() {
     assert!(case.contains("Apply failed with 2 conflicts"), "{case}");
     let owners = page.text(OWNERS);
     assert!(
-        owners.contains("Rebuilt from the message alone"),
+        owners.contains("Rebuilt from the message"),
         "{owners}"
     );
     assert!(

@@ -478,7 +478,7 @@ crate::catalogue::messages! {
     next_without_version() "Not this: Update without the resourceVersion";
     next_without_version_says() "An Update replaces the whole object, also the fields that you did not want to change.";
 
-    scene_made() "Rebuilt from the message alone: the API server of this page gives the same error.";
+    scene_made() "Rebuilt from the message: the API server of this page gives the same error.";
     scene_message() "the message";
     scene_missing() "The message does not say everything. Fill in what you know:";
     scene_kind() "Kind";
