@@ -717,7 +717,7 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         Some(!it.message.is_empty() && (!is_gone(it) && !is_forbidden(it) || several()))
     }),
     ("error_get_gone", |_, it| {
-        Some(is_gone(it) || is_forbidden(it))
+        Some(is_gone(it) || is_forbidden(it) || says(it, &[" not found"]))
     }),
     ("owners_in_message_text", |_, it| {
         Some(says(it, &["conflict"]))
