@@ -29,13 +29,14 @@ fn read(error: &ReportedError, expected: &Value) -> Value {
         error,
         manager,
         address,
+        sends_version,
     } = error;
     let printed = format!("{error:?}");
     let variant = printed.split([' ', '(', '{']).next().unwrap_or_default();
     let mut read = json!({"tool": tool.map(|tool| format!("{tool:?}")), "error": variant,
         "api_version": api_version, "kind": kind, "group": group, "resource": resource, "namespace": namespace,
         "name": name, "subresource": subresource, "manager": manager,
-        "address": address});
+        "address": address, "sends_version": sends_version.then_some(true)});
     match error {
         PrintedError::Apply(conflicts) => {
             let managers = conflicts.iter().map(|it| it.manager.as_str());

@@ -96,6 +96,7 @@ pub fn error_facts(one: &ReportedError) -> String {
 /// Advises on an error, if the message alone shows what helps.
 pub fn error_advice(one: &ReportedError) -> Option<String> {
     Some(match &one.error {
+        PrintedError::Modified if one.sends_version => en::advice_version_in_manifest(),
         PrintedError::Modified if one.object.is_quota() => en::advice_quota(),
         PrintedError::Modified if one.object.is_lease() => en::advice_lease(),
         PrintedError::Modified if one.tool.is_some_and(is_controller) => en::advice_routine(),

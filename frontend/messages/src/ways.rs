@@ -1,6 +1,8 @@
 //! Diagnose's sentences about ways of writing and their effects.
 
 use optimist_apiserver::apply::{Manager, Path, PathElement};
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::Fact;
 use optimist_client::{Preset, WriteMethod};
 use optimist_diagnose::completions::{OpenQuestion, RemedyEffect, Then};
 use optimist_diagnose::modified::NextAttempt;
@@ -93,6 +95,7 @@ pub fn row_notes(row: &Row) -> Vec<String> {
         // Nothing of the answer is known.
     } else if row.is_refused() {
         notes.push(refusal(row));
+        notes.extend(version_of_manifest(row));
     } else if row.requests.is_empty() {
         notes.push(en::row_nothing_sent());
     } else if !row.is_written() && !row.open.iter().any(written) {
@@ -128,6 +131,15 @@ pub fn row_notes(row: &Row) -> Vec<String> {
         notes.push(en::row_values());
     }
     notes
+}
+
+/// Says what helps if a row is refused for the version that the manifest names: nobody else writes while it runs.
+fn version_of_manifest(row: &Row) -> Option<String> {
+    let last = row.requests.last()?;
+    let differs = |fact: &Fact| matches!(fact, Fact::VersionDiffered { .. });
+    let sent = last.sent.resource_version();
+    let is_sent = !sent.is_empty() && last.facts.iter().any(differs);
+    is_sent.then(|| en::row_version_of_manifest(&sent))
 }
 
 /// The answer of a row: its code, if it is known.

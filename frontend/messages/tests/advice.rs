@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use optimist_diagnose::case::{NotInstalled, ObjectId};
+use optimist_client::Preset;
+use optimist_diagnose::case::{Case, NotInstalled, ObjectId};
 use optimist_diagnose::message::reported_errors;
 use optimist_diagnose::remote::{NotAllowed, NotAnswered, NotPredicted};
 use optimist_diagnose::scene::{GivenParts, Scene};
+use optimist_diagnose::ways::{ChangeTable, OnOwned, WantedChange, Way};
 use optimist_messages::diagnose::{
-    error_advice, error_title, names_object, no_scene, not_installed,
+    error_advice, error_title, names_object, no_scene, not_installed, row_notes,
 };
 use optimist_messages::remote::{not_answered, not_predicted};
 use serde_json::json;
@@ -229,4 +231,57 @@ fn a_patch_that_failed_in_the_server_is_not_told_as_the_patch_of_the_user() {
     );
     let says = advice(message).expect("there is advice");
     assert!(says.contains("mutating admission webhook"), "{says}");
+}
+
+#[test]
+fn a_version_in_a_manifest_is_to_be_taken_out() {
+    let message = |patch: &str| {
+        format!(
+            "Error from server (Conflict): error when applying patch:\n{patch}\nto:\nResource: \"apps/v1, \
+             Resource=deployments\", GroupVersionKind: \"apps/v1, Kind=Deployment\"\nName: \"web\", Namespace: \
+             \"prod\"\nfor: \"web.yaml\": Operation cannot be fulfilled on deployments.apps \"web\": the object has \
+             been modified; please apply your changes to the latest version and try again"
+        )
+    };
+    let with = message(r#"{"metadata":{"annotations":{"a":"b"},"resourceVersion":"100"}}"#);
+    let says = advice(&with).expect("there is advice");
+    assert!(
+        says.contains("Take metadata.resourceVersion out of the manifest"),
+        "{says}"
+    );
+    assert!(!reported_errors(&with)[0].is_for_redo());
+    let without = message(r#"{"spec":{"replicas":3}}"#);
+    assert_eq!(advice(&without), None);
+    assert!(reported_errors(&without)[0].is_for_redo());
+}
+
+#[test]
+fn a_row_that_is_refused_for_the_version_of_its_manifest_says_what_helps() {
+    let live = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop",
+        "uid": "1", "resourceVersion": "48213"}, "data": {"k": "v"}});
+    let manifest = |version: Option<&str>| {
+        let mut manifest = json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "a", "namespace": "shop"}, "data": {"k": "w"}});
+        if let Some(version) = version {
+            manifest["metadata"]["resourceVersion"] = version.into();
+        }
+        manifest
+    };
+    let notes = |version: Option<&str>| {
+        let mut case = Case::blank(ObjectId::from_object(&live));
+        case.live = Some(live.clone());
+        let installed = case.install().expect("it is stored");
+        let table = ChangeTable::new(&installed, WantedChange::manifest(manifest(version)));
+        let way = Way::Client(Preset::KubectlApply, OnOwned::Usual);
+        row_notes(&table.row(way).expect("it can carry it")).join(" ")
+    };
+    let cure = "Take metadata.resourceVersion out of the manifest";
+    let old = notes(Some("47000"));
+    assert!(
+        old.contains("has resourceVersion 47000") && old.contains(cure),
+        "{old}"
+    );
+    for version in [None, Some("48213")] {
+        assert!(!notes(version).contains(cure), "{version:?}");
+    }
 }

@@ -1,6 +1,8 @@
 //! The words of tools around a message: they show the tool and the object.
 
+use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ResourcePath;
+use serde_json::Value;
 
 use super::{ErrorSource, ObjectHint};
 
@@ -414,6 +416,30 @@ fn kubectl_apply(before: &str, object: &mut ObjectHint) {
     object.name = between(before, "Name: \"", "\"").map(str::to_owned);
     let namespace = between(before, "Namespace: \"", "\"").filter(|name| !name.is_empty());
     object.namespace = namespace.map(str::to_owned);
+}
+
+/// The longest patch that is read, in bytes.
+const MAX_PATCH: usize = 64 * 1024;
+
+/// Returns whether a text ends with the patch of a refused `kubectl apply`, and that has a `resourceVersion`
+/// (`k8s.io/kubectl/pkg/cmd/apply/apply.go applyOneObject`, v0.36).
+pub(super) fn sends_version(before: &str) -> bool {
+    // What is about one patch has no second object.
+    let named = last_lines(super::parse::end_of(before), 8);
+    if !named.contains("GroupVersionKind: \"") {
+        return false;
+    }
+    let from = before.len().saturating_sub(MAX_PATCH);
+    let from = (from..).find(|at| before.is_char_boundary(*at));
+    let text = &before[from.unwrap_or(before.len())..];
+    let Some((_, patch)) = text.rsplit_once("error when applying patch:\n") else {
+        return false;
+    };
+    let patch: Option<Value> = patch
+        .lines()
+        .next()
+        .and_then(|line| serde_json::from_str(line).ok());
+    patch.is_some_and(|patch| !patch.resource_version().is_empty())
 }
 
 /// `Object (apps/v1, Kind=Deployment: web) keeps changing, diffing without lock`

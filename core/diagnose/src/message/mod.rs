@@ -30,6 +30,8 @@ pub struct ReportedError {
     pub manager: Option<String>,
     /// The address of the resource in the configuration of Terraform, `module.shop.kubernetes_manifest.web`.
     pub address: Option<String>,
+    /// `true` if the text has the patch of `kubectl apply`, and that has the `resourceVersion` of the manifest.
+    pub sends_version: bool,
     /// The error itself.
     pub error: PrintedError,
 }
@@ -285,9 +287,11 @@ impl ReportedError {
     /// read. The API server itself writes a ResourceQuota when it creates something else
     /// (`k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go checkQuotas`, v1.36). A candidate of an
     /// election decides anew when it has read the Lease
-    /// (`k8s.io/client-go/tools/leaderelection/leaderelection.go tryAcquireOrRenew`, v0.36).
+    /// (`k8s.io/client-go/tools/leaderelection/leaderelection.go tryAcquireOrRenew`, v0.36). A manifest with a version is
+    /// refused again.
     pub fn is_for_redo(&self) -> bool {
-        self.error == PrintedError::Modified && !self.object.is_quota() && !self.object.is_lease()
+        let decides_anew = self.object.is_quota() || self.object.is_lease();
+        self.error == PrintedError::Modified && !decides_anew && !self.sends_version
     }
 }
 

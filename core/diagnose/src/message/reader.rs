@@ -121,6 +121,7 @@ impl ErrorReader {
         let one = ReportedError {
             tool: own_tool(&place.error).or_else(|| self.marks.tool(text, place.start)),
             manager: context::manager(before),
+            sends_version: context::sends_version(&text[..place.start]),
             address: context::address(before, behind),
             object,
             error: place.error,

@@ -109,6 +109,7 @@ crate::catalogue::messages! {
     advice_precondition_uid() "The request was only for the object with this uid. Another object has its name now: the first one was deleted, and created again. Nothing is deleted and nothing is written. Read the new object, and decide anew. A DELETE without preconditions.uid deletes whatever has the name.";
     advice_precondition_version() "The request was only for the version that was read, and somebody wrote the object after that. Nothing is deleted and nothing is written. Read the object again, and decide anew for this version. A DELETE without preconditions.resourceVersion compares no version.";
     advice_version() "This Update needs the resourceVersion that was read: read the object, change that copy, and send it. A patch needs no version. If kubectl apply says this, the manifest or the annotation kubectl.kubernetes.io/last-applied-configuration has a resourceVersion: take it out there.";
+    advice_version_in_manifest() "The manifest has a metadata.resourceVersion: kubectl sent it in the patch that the message shows. The API server compares it with the stored version, so the next kubectl apply of this manifest is refused, too. Take metadata.resourceVersion out of the manifest: an apply without it compares no version.";
     advice_managed_fields() "Only the server writes managedFields. Take metadata.managedFields out of the manifest, and apply again.";
     advice_exists() "A create does not change an object that is there. To change it, apply or patch it. To have a new one, choose another name. A controller reads the object and checks its owner before it uses it.";
     advice_terminating() "An object with this name is being deleted. Create the new one when that is done. While metadata.finalizers has entries, the object stays.";
@@ -343,6 +344,7 @@ crate::catalogue::messages! {
     row_refused_later(message) "Refused, but an earlier request of the client was accepted: {message}";
     row_refused(message) "Refused, nothing written: {message}";
     row_refused_for(fields) "Refused for {fields}. Nothing is written.";
+    row_version_of_manifest(version) "The manifest has resourceVersion {version}, and the object has another version now. Take metadata.resourceVersion out of the manifest: then this write does not expect that version.";
     row_nothing_sent() "The client finds nothing to do and sends nothing.";
     row_nothing_changed() "Accepted, and nothing changed.";
     row_takes(fields) "Takes over {fields}.";

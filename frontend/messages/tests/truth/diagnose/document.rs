@@ -701,6 +701,12 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("advice_version", |_, it| {
         Some(says(it, &["must be specified for an update", "0x0"]))
     }),
+    ("advice_version_in_manifest", |_, it| {
+        let patch = it.message.split_once("error when applying patch:\n")?.1;
+        let patch: Value = serde_json::from_str(patch.lines().next()?).ok()?;
+        let is_sent = patch["metadata"]["resourceVersion"].is_string();
+        Some(is_sent && says(it, &["the object has been modified"]))
+    }),
     ("advice_managed_fields", |_, it| {
         Some(says(it, &["managedfields must be nil"]))
     }),

@@ -255,6 +255,14 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
         let says = [text_of(&last.body), text(&last.body, "reason")];
         Some(last.code >= 300 && says.contains(&&*message) && run.before == run.after)
     }),
+    ("row_version_of_manifest", |said, run| {
+        let (named, stored) = (
+            run.manifest.resource_version(),
+            run.before.resource_version(),
+        );
+        let conflict = run.answers.last()?.code == 409;
+        Some(conflict && said.text("version") == named && named != stored)
+    }),
     ("row_refused_for", |said, run| {
         refused_for(said, run, |_| true)
     }),
