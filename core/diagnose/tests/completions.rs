@@ -447,3 +447,26 @@ fn a_message_with_the_object_claims_nothing_that_depends_on_the_manifest() {
             .all(|it| it.field.to_string() == ".spec.replicas")
     );
 }
+
+#[test]
+fn a_command_does_not_write_by_a_name_that_the_tool_does_not_have() {
+    let conflict =
+        "Apply failed with 1 conflict: conflict with \"kubectl-set\" using apps/v1: .spec.replicas";
+    let pulumi = format!(
+        "Server-side apply field conflict detected. See https://www.pulumi.com/registry/ for help: {conflict}"
+    );
+    let named = format!(
+        "The resource managed by field manager \"pulumi-kubernetes-77\" had an apply conflict: {conflict}"
+    );
+    for (message, writer) in [(pulumi, "MANAGER"), (named, "pulumi-kubernetes-77")] {
+        let change = of_message(&message);
+        let outs = change.remedies(Preset::KubectlApplyServerSide);
+        let force = out(&outs, RemedyKind::Force);
+        let all = change.first().instructions_out(force, CaseContent::MadeUp);
+        let option = format!(" --field-manager={writer} ");
+        assert!(!all.is_empty());
+        for one in all {
+            assert!(one.text.contains(&option), "{}", one.text);
+        }
+    }
+}

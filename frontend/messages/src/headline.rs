@@ -28,16 +28,24 @@ pub fn headline<'a>(
     let Way::Client(preset, _) = row.way else {
         return None;
     };
+    headline_by(&client_long(preset), row, remedies)
+}
+
+/// Says in one sentence like [`headline`] which fields a client cannot write, by its name.
+pub fn headline_by<'a>(
+    client: &str,
+    row: &Row,
+    remedies: Option<impl Iterator<Item = &'a Remedy>>,
+) -> Option<String> {
     if open_answer(row).is_some() {
         return None;
     }
-    let client = client_long(preset);
     if !row.is_refused() {
         let is_known = !row.values_made_up && !row.requests.is_empty();
         return is_known.then(|| en::headline_accepted(&client));
     }
     if row.code == Some(422) {
-        return invalid(row, &client);
+        return invalid(row, client);
     }
     let refused: Vec<&FieldOutcome> = row.with(FieldEffect::Refused).collect();
     let owners = owners(row, &refused);

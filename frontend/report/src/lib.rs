@@ -76,7 +76,10 @@ pub fn case_headline(case: &DiagnoseState) -> Option<String> {
     let run = case.table.as_ref()?;
     let remedies = run.remedies.as_ref();
     let remedies = remedies.map(|all| all.iter().map(|it| &it.out));
-    messages::headline(run.usual_row()?, remedies)
+    match case.unknown_client() {
+        Some(tool) => messages::headline_by(&messages::tool(tool), run.usual_row()?, remedies),
+        None => messages::headline(run.usual_row()?, remedies),
+    }
 }
 
 /// Says why the selected object is not on a server.

@@ -8,7 +8,7 @@ use super::{ErrorSource, ObjectHint};
 
 /// Words near a message that only one tool prints. The first mark in the text decides, because some tools also
 /// print the words of kubectl.
-const MARKS: [(&str, ErrorSource); 51] = [
+const MARKS: [(&str, ErrorSource); 53] = [
     ("while applying object", ErrorSource::Helm),
     ("server-side apply failed for object", ErrorSource::Helm),
     ("UPGRADE FAILED", ErrorSource::Helm),
@@ -34,6 +34,7 @@ const MARKS: [(&str, ErrorSource); 51] = [
         ErrorSource::Pulumi,
     ),
     ("by the Kubernetes API server: ", ErrorSource::Pulumi),
+    ("by the Kubernetes API server : ", ErrorSource::Pulumi),
     ("kapp: Error: ", ErrorSource::Kapp),
     ("    API server says: ", ErrorSource::Kapp),
     ("FAILED! =>", ErrorSource::Ansible),
@@ -41,6 +42,7 @@ const MARKS: [(&str, ErrorSource); 51] = [
     ("Failed to patch object", ErrorSource::Ansible),
     ("Failed to replace object", ErrorSource::Ansible),
     ("dry-run failed", ErrorSource::Flux),
+    (" apply failed, error: ", ErrorSource::Flux),
     ("kustomize-controller", ErrorSource::Flux),
     ("\"controller\":\"kustomization\"", ErrorSource::Flux),
     ("one or more objects failed to apply", ErrorSource::ArgoCd),
@@ -281,7 +283,10 @@ fn decoded(before: &str, object: &mut ObjectHint) {
 /// `Ingress/shop/web dry-run failed (Conflict): `
 fn flux(before: &str, object: &mut ObjectHint) {
     let failed = before.rsplit_once(" dry-run failed");
-    let Some((text, _)) = failed.or_else(|| before.rsplit_once(" apply failed: ")) else {
+    let applied = || before.rsplit_once(" apply failed: ");
+    // Older releases print it so.
+    let earlier = || before.rsplit_once(" apply failed, error: ");
+    let Some((text, _)) = failed.or_else(applied).or_else(earlier) else {
         return;
     };
     let text = text.rsplit([' ', '\n', '"']).next().unwrap_or(text);
@@ -314,8 +319,14 @@ fn terraform(before: &str, object: &mut ObjectHint) {
 }
 
 /// `kubernetes:apps/v1:Deployment (web):`, `urn:pulumi:dev::shop::kubernetes:apps/v1:Deployment::web`, whose name is
-/// that of the resource in the program, and `reported that "shop/web"`
+/// that of the resource in the program, `reported that "shop/web"`, and `resource shop/web was not successfully created
+/// by the Kubernetes API server : `
 fn pulumi(before: &str, object: &mut ObjectHint) {
+    let named = between(before, "reported that \"", "\"");
+    let named = named.or_else(|| between(before, "resource ", " was not successfully "));
+    if let Some(name) = named.filter(|name| !name.contains(char::is_whitespace)) {
+        set_name(name, object);
+    }
     let ends = [" (", "::"].map(|end| between(before, "kubernetes:", end));
     let Some(of) = ends.into_iter().flatten().min_by_key(|of| of.len()) else {
         return;
@@ -325,9 +336,6 @@ fn pulumi(before: &str, object: &mut ObjectHint) {
     {
         object.api_version = Some(version.to_owned());
         object.kind = Some(kind.to_owned());
-    }
-    if let Some(name) = between(before, "reported that \"", "\"") {
-        set_name(name, object);
     }
 }
 

@@ -122,6 +122,9 @@ const NAME: &str = "example";
 /// The name of a definition that a message does not name.
 const DEFINITION: &str = "examples.example.com";
 
+/// The manager of a program whose name is not known, to be filled in.
+const UNKNOWN_MANAGER: &str = "MANAGER";
+
 /// The version of the stored object.
 const VERSION: &str = "1000";
 
@@ -452,8 +455,14 @@ fn manager(error: &ReportedError, given: &GivenParts, missing: &mut Vec<MissingP
     let PrintedError::Apply(conflicts) = &error.error else {
         return "client".to_owned();
     };
-    let client = error.tool.and_then(ErrorSource::client);
-    let usual = client.and_then(Preset::manager).unwrap_or("kubectl");
+    let usual = match error.tool.map(ErrorSource::client) {
+        // It writes by a name of its own, which is not known.
+        Some(None) => UNKNOWN_MANAGER,
+        client => client
+            .flatten()
+            .and_then(Preset::manager)
+            .unwrap_or("kubectl"),
+    };
     // An applier has no conflict with itself.
     let itself = |it: &ManagerConflict| it.manager == usual && it.api_version.is_none();
     let assumed = if conflicts.iter().any(itself) {

@@ -291,6 +291,13 @@ impl DiagnoseState {
         chosen.unwrap_or(Preset::KubectlApplyServerSide)
     }
 
+    /// Returns the tool of an error message, if no client writes as it does and nobody chose another one.
+    pub fn unknown_client(&self) -> Option<ErrorSource> {
+        let mut tools = self.errors().into_iter().filter_map(|error| error.tool);
+        let tool = tools.next().filter(|_| self.client.is_none())?;
+        tool.client().is_none().then_some(tool)
+    }
+
     /// Runs the write methods for the selected object.
     fn run_again(&mut self) {
         let client = self.client();

@@ -642,13 +642,15 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
                 "flux",
                 "kustomization",
                 "dry-run failed",
+                "apply failed, error: ",
                 "helmrelease",
                 "toolkit",
             ],
         ))
     }),
     ("tool_pulumi", |_, it| {
-        Some(says(it, &["pulumi", "urn:", "kubernetes:"]))
+        let created = "successfully created by the kubernetes api server :";
+        Some(says(it, &["pulumi", "urn:", "kubernetes:", created]))
     }),
     ("tool_kapp", |_, it| {
         Some(says(it, &["kapp: ", "api server says: "]))
