@@ -4,7 +4,7 @@ use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
     AfterRefusal, Assumed, FieldChangeKind, HandOver, HandOverKind, Hook, HookAction, Preview,
-    PreviewField, PreviewOutcome, PreviewRow, Trouble,
+    PreviewField, PreviewObject, PreviewOutcome, PreviewRow, Trouble,
 };
 use serde_json::Value;
 
@@ -17,14 +17,44 @@ pub fn headline(preview: &Preview, tool: Preset) -> (String, Vec<String>) {
     let all = preview.rows.len();
     let not_run = preview.outcomes.get(&PreviewOutcome::NotRun);
     let says = en::upgrade_says(&ways::client_long(tool));
-    match (preview.refusals(), not_run) {
+    let (title, mut says) = match (preview.refusals(), not_run) {
         (0, None) => (en::upgrade_whole_title(&all), vec![says]),
         (0, Some(not_run)) => (en::upgrade_not_run_title(not_run, &all), vec![says]),
         (refused, _) => (
             en::upgrade_refused_title(&refused, &all),
             vec![says, after_refusal(preview)],
         ),
+    };
+    says.extend(other_namespace(preview));
+    (title, says)
+}
+
+/// Names the object of a row; with its namespace, where the object of another row has the same kind and name.
+pub fn row_name(row: &PreviewRow, preview: &Preview) -> String {
+    let object = &row.object;
+    let mut others = preview.rows.iter().map(|other| &other.object);
+    match others.any(|other| is_namesake(object, other)) {
+        true => object.id().to_string(),
+        false => format!("{} {}", object.kind, object.name),
     }
+}
+
+/// Returns whether two objects differ in their namespaces alone.
+fn is_namesake(one: &PreviewObject, other: &PreviewObject) -> bool {
+    one.kind == other.kind && one.name == other.name && one.namespace != other.namespace
+}
+
+/// Says that an object which nothing writes has the name of one that is written, in another namespace.
+fn other_namespace(preview: &Preview) -> Option<String> {
+    let is_left = |row: &&PreviewRow| row.outcome == PreviewOutcome::NotTouched;
+    let left = preview.rows.iter().filter(is_left);
+    let mut pairs = left.filter_map(|left| {
+        let mut rows = preview.rows.iter().filter(|row| !is_left(row));
+        let written = rows.find(|row| is_namesake(&left.object, &row.object))?;
+        Some((left.object.id(), written.object.id()))
+    });
+    let (left, written) = pairs.next()?;
+    Some(en::upgrade_other_namespace(&left, &written))
 }
 
 /// Says the tool's treatment of the other objects when one is refused.

@@ -3,15 +3,18 @@
 
 use std::collections::BTreeSet;
 
+use optimist_apiserver::server::Release;
 use optimist_client::Preset;
 use optimist_diagnose::case::{Case, NotInstalled, ObjectId};
 use optimist_diagnose::message::reported_errors;
+use optimist_diagnose::preview::{DeliveryTool, Preview, PreviewInput};
 use optimist_diagnose::remote::{NotAllowed, NotAnswered, NotPredicted};
 use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_diagnose::ways::{ChangeTable, OnOwned, WantedChange, Way};
 use optimist_messages::diagnose::{
     error_advice, error_title, names_object, no_scene, not_installed, row_notes,
 };
+use optimist_messages::preview::{headline, row_name};
 use optimist_messages::remote::{not_answered, not_predicted};
 use serde_json::json;
 
@@ -284,4 +287,34 @@ fn a_row_that_is_refused_for_the_version_of_its_manifest_says_what_helps() {
     for version in [None, Some("48213")] {
         assert!(!notes(version).contains(cure), "{version:?}");
     }
+}
+
+#[test]
+fn objects_of_one_name_in_two_namespaces_are_told_apart() {
+    let object = |namespace: &str, name: &str| {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace},
+            "data": {"k": "v"}})
+    };
+    let mut live = object("prod", "web");
+    live["metadata"]["uid"] = "1".into();
+    live["metadata"]["resourceVersion"] = "5".into();
+    let tool = Preset::KubectlApply;
+    let preview = Preview::run(PreviewInput {
+        live: vec![live],
+        next: vec![object("dev", "web"), object("dev", "other")],
+        earlier: None,
+        tool: DeliveryTool::new(tool),
+        namespace: None,
+        release: Release::default(),
+    });
+    let names: BTreeSet<String> = preview
+        .rows
+        .iter()
+        .map(|row| row_name(row, &preview))
+        .collect();
+    let expected = ["ConfigMap dev/web", "ConfigMap other", "ConfigMap prod/web"];
+    assert_eq!(names, expected.map(str::to_owned).into());
+    let (_, says) = headline(&preview, tool);
+    let differs = "ConfigMap prod/web is not written: ConfigMap dev/web is another object, in another namespace.";
+    assert!(says.iter().any(|it| it == differs), "{says:?}");
 }

@@ -73,7 +73,7 @@ pub(super) fn preview(store: &StateHandle, preview: &CasePreview) -> Html {
                         <th scope="col">{ label::upgrade_owners() }</th>
                     </tr>
                 </thead>
-                <tbody>{ for preview.rows().map(|one| row(store, one)) }</tbody>
+                <tbody>{ for preview.rows().map(|one| row(store, done, one)) }</tbody>
             </table>
             <Exports preview={Rc::clone(done)} tool={preview.tool} />
         </div>
@@ -202,11 +202,10 @@ fn counts(store: &StateHandle, preview: &CasePreview, done: &Preview) -> Html {
 
 /// Draws an object as one line. The object that is looked at is open: its fields, troubles and notes stand below
 /// its line.
-fn row(store: &StateHandle, row: &PreviewRow) -> Html {
+fn row(store: &StateHandle, done: &Preview, row: &PreviewRow) -> Html {
     let case = case_of(row, &store.diagnose.cases);
     let open = case == Some(store.diagnose.chosen());
-    let name = format!("{} {}", row.object.kind, row.object.name);
-    let name = visible(&name).into_owned();
+    let name = visible(&messages::row_name(row, done)).into_owned();
     let fields = messages::fields(row);
     let more = fields.len().saturating_sub(1);
     let mut owners: Vec<&str> = Vec::new();

@@ -8,6 +8,7 @@ crate::catalogue::messages! {
     upgrade_not_run_title(count, all) "Not run here: {count} of {all} objects. No other one is refused.";
     upgrade_whole_title(all) "None of the {all} objects is refused.";
     upgrade_says(client) "Run on the objects that you brought, with the requests that {client} sends. Nothing was sent to a cluster.";
+    upgrade_other_namespace(left, written) "{left} is not written: {written} is another object, in another namespace.";
     upgrade_goes_on() "The tool goes on with the others.";
     upgrade_deletes_nothing() "The tool goes on with the others. It deletes nothing while one is refused.";
     upgrade_stops_at_create() "After a refused change, the tool goes on with the others. It stops at an object that it cannot create. In both cases it deletes nothing.";

@@ -4,7 +4,7 @@ use http::Request;
 use optimist_apiserver::server::{ApiServer, Release};
 use optimist_client::Preset;
 use optimist_diagnose::preview::{DeliveryTool, Preview, PreviewInput};
-use optimist_messages::preview::preview_headline;
+use optimist_messages::preview::{headline, preview_headline};
 use serde_json::{Value, json};
 
 use crate::hearing::{ConditionOf, Conditions, Hearing};
@@ -18,8 +18,18 @@ struct CreatedAlone {
 }
 
 /// The conditions of the headline of a preview of one manifest.
-const PREVIEWED: &[(&str, ConditionOf<CreatedAlone>)] =
-    &[("headline_invalid_object", |said, it| {
+const PREVIEWED: &[(&str, ConditionOf<CreatedAlone>)] = &[
+    ("upgrade_other_namespace", |said, it| {
+        let id = |namespace: &str| {
+            let (kind, name) = (
+                it.manifest["kind"].as_str()?,
+                it.manifest["metadata"]["name"].as_str()?,
+            );
+            Some(format!("{kind} {namespace}/{name}"))
+        };
+        Some(said.text("left") == id("other")? && said.text("written") == id("shop")?)
+    }),
+    ("headline_invalid_object", |said, it| {
         let (kind, name) = (
             it.manifest["kind"].as_str()?,
             it.manifest["metadata"]["name"].as_str()?,
@@ -30,7 +40,8 @@ const PREVIEWED: &[(&str, ConditionOf<CreatedAlone>)] =
                 && said.text("object") == format!("{kind} shop/{name}")
                 && said.text("message") == why.replace('\n', " "),
         )
-    })];
+    }),
+];
 
 /// The messages that have a condition here.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
@@ -60,6 +71,9 @@ pub(super) fn hear(hearing: &mut Hearing, random: &mut Random, times: u64) {
                 namespace: Some("shop".to_owned()),
                 release: Release::default(),
             });
+            for text in headline(&beside_another(&it.manifest, tool), tool).1 {
+                hearing.hear(&text, &conditions, &it, &told);
+            }
             match preview_headline(&preview, tool) {
                 Some(text) => hearing.hear(&text, &conditions, &it, &told),
                 None if it.code == 422 => hearing.unsaid("headline_invalid_object", told()),
@@ -67,6 +81,22 @@ pub(super) fn hear(hearing: &mut Hearing, random: &mut Random, times: u64) {
             }
         }
     }
+}
+
+/// A preview of a manifest beside an object of the same kind and name in another namespace.
+fn beside_another(manifest: &Value, tool: Preset) -> Preview {
+    let mut live = manifest.clone();
+    live["metadata"]["namespace"] = "other".into();
+    live["metadata"]["uid"] = "1".into();
+    live["metadata"]["resourceVersion"] = "5".into();
+    Preview::run(PreviewInput {
+        live: vec![live],
+        next: vec![manifest.clone()],
+        earlier: None,
+        tool: DeliveryTool::new(tool),
+        namespace: Some("shop".to_owned()),
+        release: Release::default(),
+    })
 }
 
 /// Creates a manifest on a server of its own.
