@@ -5,6 +5,7 @@
 //! `message = text` for each row (`messages/README.md`): the page passes its text to
 //! [`choose`](crate::choose).
 
+mod audit;
 mod caption;
 mod cards;
 mod controller;
@@ -23,6 +24,7 @@ mod share;
 mod steps;
 mod watch;
 
+pub use audit::*;
 pub use caption::*;
 pub use cards::*;
 pub use controller::*;
@@ -43,6 +45,7 @@ pub use watch::*;
 
 /// Every message of every file.
 pub(crate) const ENGLISH: &[&[crate::catalogue::Message]] = &[
+    audit::ENGLISH,
     caption::ENGLISH,
     cards::ENGLISH,
     controller::ENGLISH,

@@ -85,10 +85,7 @@ async fn a_message_alone_leads_to_a_command_that_settles_it() {
     let case = page.text(CASE);
     assert!(case.contains("Apply failed with 2 conflicts"), "{case}");
     let owners = page.text(OWNERS);
-    assert!(
-        owners.contains("Rebuilt from the message"),
-        "{owners}"
-    );
+    assert!(owners.contains("Rebuilt from the message"), "{owners}");
     assert!(
         owners.contains("kube-controller-manager · /scale"),
         "{owners}"

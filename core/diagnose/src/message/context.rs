@@ -1,9 +1,8 @@
 //! The words of tools around a message: they show the tool and the object.
 
-use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ResourcePath;
-use serde_json::Value;
 
+use super::kubectl::{kubectl_apply, kubectl_diff, kubectl_drain};
 use super::{ErrorSource, ObjectHint};
 
 /// Words near a message that only one tool prints. The first mark in the text decides, because some tools also
@@ -209,7 +208,7 @@ fn names_object(line: &str, behind: &str, object: &ObjectHint) -> bool {
     says(line) || says(behind)
 }
 
-fn last_lines(text: &str, count: usize) -> &str {
+pub(super) fn last_lines(text: &str, count: usize) -> &str {
     let ends = text.match_indices('\n').map(|(at, _)| at + 1);
     let ends: Vec<usize> = ends.collect();
     let first = ends.len().checked_sub(count).map_or(0, |at| ends[at]);
@@ -217,7 +216,7 @@ fn last_lines(text: &str, count: usize) -> &str {
 }
 
 /// Returns the text between two others, the last time that they stand in this order.
-fn between<'a>(text: &'a str, left: &str, right: &str) -> Option<&'a str> {
+pub(super) fn between<'a>(text: &'a str, left: &str, right: &str) -> Option<&'a str> {
     let behind = &text[text.rfind(left)? + left.len()..];
     Some(&behind[..behind.find(right)?])
 }
@@ -235,7 +234,7 @@ fn set_name(text: &str, object: &mut ObjectHint) {
 }
 
 /// `apps/v1, Kind=Deployment`; the core group is empty: `/v1, Kind=Secret`.
-fn set_kind(text: &str, object: &mut ObjectHint) {
+pub(super) fn set_kind(text: &str, object: &mut ObjectHint) {
     match text.split_once(", Kind=") {
         Some((version, kind)) => {
             object.api_version = Some(version.trim_start_matches('/').to_owned());
@@ -413,64 +412,6 @@ pub(super) fn address(before: &str, behind: &str) -> Option<String> {
         let plain = !address.chars().any(|c| c.is_whitespace() || c.is_control());
         (plain && parts.len() > 1 && parts.iter().any(known)).then(|| address.to_owned())
     })
-}
-
-/// Reads the lines of `kubectl apply` about a refused patch.
-fn kubectl_apply(before: &str, object: &mut ObjectHint) {
-    let Some(kind) = between(before, "GroupVersionKind: \"", "\"") else {
-        return;
-    };
-    set_kind(kind, object);
-    object.name = between(before, "Name: \"", "\"").map(str::to_owned);
-    let namespace = between(before, "Namespace: \"", "\"").filter(|name| !name.is_empty());
-    object.namespace = namespace.map(str::to_owned);
-}
-
-/// The longest patch that is read, in bytes.
-const MAX_PATCH: usize = 64 * 1024;
-
-/// Returns whether a text ends with the patch of a refused `kubectl apply`, and that has a `resourceVersion`
-/// (`k8s.io/kubectl/pkg/cmd/apply/apply.go applyOneObject`, v0.36).
-pub(super) fn sends_version(before: &str) -> bool {
-    // What is about one patch has no second object.
-    let named = last_lines(super::parse::end_of(before), 8);
-    if !named.contains("GroupVersionKind: \"") {
-        return false;
-    }
-    let from = before.len().saturating_sub(MAX_PATCH);
-    let from = (from..).find(|at| before.is_char_boundary(*at));
-    let text = &before[from.unwrap_or(before.len())..];
-    let Some((_, patch)) = text.rsplit_once("error when applying patch:\n") else {
-        return false;
-    };
-    let patch: Option<Value> = patch
-        .lines()
-        .next()
-        .and_then(|line| serde_json::from_str(line).ok());
-    patch.is_some_and(|patch| !patch.resource_version().is_empty())
-}
-
-/// `Object (apps/v1, Kind=Deployment: web) keeps changing, diffing without lock`
-fn kubectl_diff(before: &str, object: &mut ObjectHint) {
-    let Some(text) = between(before, "Object (", ") keeps changing") else {
-        return;
-    };
-    if let Some((kind, name)) = text.split_once(": ") {
-        set_kind(kind, object);
-        object.name = Some(name.to_owned());
-    }
-}
-
-/// `error when evicting pods/"web-1" -n "shop" (will retry after 5s): ` (`k8s.io/kubectl/pkg/drain/drain.go
-/// evictPods`, v0.36)
-fn kubectl_drain(before: &str, object: &mut ObjectHint) {
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    let Some(name) = between(line, "error when evicting pods/\"", "\"") else {
-        return;
-    };
-    object.resource = Some("pods".to_owned());
-    object.name = Some(name.to_owned());
-    object.namespace = between(line, "\" -n \"", "\"").map(str::to_owned);
 }
 
 /// The namespace of the object that a controller works on: its children are in the same one.

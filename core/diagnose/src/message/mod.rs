@@ -5,6 +5,8 @@ mod conflicts;
 mod context;
 mod escapes;
 mod forms;
+mod invalid;
+mod kubectl;
 mod parse;
 mod reader;
 mod request_problem;

@@ -8,6 +8,7 @@ use optimist_apiserver::server::{Resource, Resources};
 use super::conflicts::apply;
 use super::escapes::unquoted;
 use super::forms;
+use super::invalid::invalid;
 use super::request_problem;
 use super::{ObjectHint, Precondition, PrintedError};
 
@@ -29,12 +30,12 @@ type Read = fn(&str) -> Option<Said>;
 
 const EXISTS: &str = "already exists";
 const NOT_FOUND: &str = "\" not found";
-const INVALID: &str = " is invalid:";
+pub(super) const INVALID: &str = " is invalid:";
 const FORBIDDEN: &str = " is forbidden: ";
 /// The word before the name of an object that Terraform does not create because it is there.
 const TERRAFORM: &str = "resource";
 /// The beginning of a line in which kubectl prints one of several causes.
-const CAUSE: &str = "* ";
+pub(super) const CAUSE: &str = "* ";
 /// The message about a version, where a tool leaves out which object it is about.
 const MODIFIED: &str = "he object has been modified; please apply your changes";
 const NO_VERSION: &str = "metadata.resourceVersion: Invalid value: ";
@@ -299,7 +300,7 @@ fn precondition(of: Precondition, text: &str) -> Option<PrintedError> {
 }
 
 /// `deployments.apps` and `web`. A DELETE names the kind instead: `Deployment.apps`.
-fn named(of: &str, name: &str) -> ObjectHint {
+pub(super) fn named(of: &str, name: &str) -> ObjectHint {
     let mut object = ObjectHint {
         name: Some(name.to_owned()),
         ..ObjectHint::default()
@@ -381,81 +382,6 @@ fn named_before(text: &str) -> Option<(usize, &str, &str)> {
     let is_resource = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
     let is_named = !resource.is_empty() && resource.chars().all(is_resource);
     is_named.then_some((begin, resource, name))
-}
-
-/// `Deployment.apps "web" is invalid: spec.selector: Invalid value: {}: field is immutable`. Of several
-/// causes the first is read: they are in brackets, or each in a line of its own where kubectl prints them
-/// (`k8s.io/kubectl/pkg/cmd/util/helpers.go MultilineError`, v0.36). A policy names no field.
-fn invalid(text: &str) -> Option<Said> {
-    let (of, text) = text.split_once(' ')?;
-    let (name, text) = string(text)?;
-    let text = text.strip_prefix(INVALID)?;
-    let (line, behind) = text.split_once('\n').unwrap_or((text, ""));
-    let line = match line.trim() {
-        "" => behind.strip_prefix(CAUSE)?.lines().next()?,
-        _ => line.strip_prefix(' ')?,
-    };
-    if let Some(reason) = line.strip_prefix(": ") {
-        let reason = reason.trim_end().to_owned();
-        return Some((named(of, &name), PrintedError::Forbidden { reason }));
-    }
-    let line = line.split(" && ").next().unwrap_or(line).trim_end();
-    let line = match line.strip_prefix('[') {
-        Some(several) => several.strip_suffix(']').unwrap_or(several),
-        None => line,
-    };
-    let (field, problem) = line.split_once(": ")?;
-    let is_field = |c: char| c.is_ascii_alphanumeric() || ".[]-_/\"".contains(c);
-    if field.is_empty() || !field.chars().all(is_field) {
-        return None;
-    }
-    // Servers print the missing version as `0`, older ones as `0x0` or `""`.
-    let missing = problem.starts_with("Invalid value: ")
-        && problem.contains(": must be specified for an update");
-    let error = match field {
-        "metadata.resourceVersion" if missing => PrintedError::VersionMissing,
-        _ => PrintedError::Invalid {
-            field: field.to_owned(),
-            problem: without_value(problem).to_owned(),
-        },
-    };
-    Some((named(of, &name), error))
-}
-
-/// Returns the problem without the value that is printed before it: it may be private, and long.
-fn without_value(problem: &str) -> &str {
-    let immutable = "field is immutable";
-    if let Some(at) = problem.find(immutable) {
-        return &problem[at..at + immutable.len()];
-    }
-    for kind in ["Invalid value", "Unsupported value", "Duplicate value"] {
-        if let Some(value) = problem.strip_prefix(kind) {
-            let value = value.strip_prefix(": ").unwrap_or(value);
-            return behind_value(value).unwrap_or(kind);
-        }
-    }
-    problem
-}
-
-/// Returns the text behind a value and its colon. Values are in quotes, JSON, or as Go's `%#v` prints them
-/// (`k8s.io/apimachinery/pkg/util/validation/field/errors.go ErrorBody`, v1.36 and before).
-fn behind_value(text: &str) -> Option<&str> {
-    let (mut open, mut quoted, mut escaped) = (0_i32, false, false);
-    let colon = text.char_indices().find(|(at, c)| {
-        let literal = escaped;
-        escaped = quoted && !literal && *c == '\\';
-        match c {
-            _ if literal => {}
-            '"' => quoted = !quoted,
-            _ if quoted => {}
-            '{' | '[' | '(' => open += 1,
-            '}' | ']' | ')' => open -= 1,
-            ':' => return open <= 0 && text[*at..].starts_with(": "),
-            _ => {}
-        }
-        false
-    });
-    Some(&text[colon?.0 + 2..])
 }
 
 /// `pods "web" is forbidden: exceeded quota: …` (`k8s.io/apimachinery/pkg/api/errors/errors.go NewForbidden`,

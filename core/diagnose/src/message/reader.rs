@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::context::{self, Marks};
 use super::parse::{self, TextPlace};
-use super::{MAX_ERRORS, ReportedError, escapes, own_tool};
+use super::{MAX_ERRORS, ReportedError, escapes, kubectl, own_tool};
 
 /// The number of places that are read in one part.
 const PLACES: usize = 32;
@@ -121,7 +121,7 @@ impl ErrorReader {
         let one = ReportedError {
             tool: own_tool(&place.error).or_else(|| self.marks.tool(text, place.start)),
             manager: context::manager(before),
-            sends_version: context::sends_version(&text[..place.start]),
+            sends_version: kubectl::sends_version(&text[..place.start]),
             address: context::address(before, behind),
             object,
             error: place.error,

@@ -1,0 +1,57 @@
+//! What Diagnose says of an audit log.
+
+crate::catalogue::messages! {
+    audit_title() "What happened, by the audit log";
+    audit_reading(percent) "{percent} % read";
+    audit_replaying(done, total) "{done} of {total} requests replayed";
+    audit_cancelled() "Stopped. Choose an object to go on.";
+    audit_object() "Object of the log";
+    audit_writes(object, count) "{object} · {count} {count|write|writes}";
+    audit_no_object() "The log has no request that names an object.";
+    audit_counts(same, other, open) "The API server of this page ran beside the log: {same} {same|answer|answers} the same, {other} different, {open} not run.";
+    audit_restarted() "The server was started again, so a new log begins.";
+    audit_live_cut() "The first requests of this log are left out. Only the newest ones are kept.";
+    audit_others(count) "The log has writes to {count} other {count|object|objects} too. This is about the one above.";
+    audit_cut() "The log has more requests than this page reads. The rest is left out.";
+    audit_skipped(count, first) "{count} {count|line is no event|lines are no events}. The first: {first}";
+    audit_schemaless() "The definition of this kind is not here, so its fields are merged without a schema.";
+    audit_nothing() "The log shows no fight, no lost update, no conflict and no hot loop.";
+    audit_no_reads() "The log has no reads, so it does not show which client knew what it replaced, nor which updates were lost.";
+    audit_lost_title() "Lost updates";
+    audit_loops_title() "Hot loops";
+    audit_conflicts_title() "Conflicts";
+    audit_unchanged(count) "{count} {count|write was|writes were} accepted and changed nothing.";
+    audit_more(count) "{count} more {count|is|are} not shown.";
+    audit_steps(count) "All {count} {count|request|requests}";
+    audit_apply() "apply";
+    audit_forced(request) "{request} with force";
+    audit_dry_run(request) "{request}, dry run";
+    audit_same() "same answer";
+    audit_same_answer() "The API server of this page gives the same answer.";
+    audit_same_code() "The API server of this page gives the same status code. The log does not have the whole answer.";
+    audit_patch_types(count) "The log does not have the type of the patch: {count} types give this answer.";
+    audit_other() "another answer";
+    audit_differs(differences) "Here the API server of this page differs: {differences}";
+    audit_difference(place, recorded, core) "{place}: recorded {recorded}, here {core}";
+    audit_code() "status code";
+    audit_not_run() "not run";
+    audit_unknown_state() "The state of the object before this request is not in the log.";
+    audit_no_body() "The log does not have the body of this request (level Metadata).";
+    audit_no_answer() "The log does not have the code of the answer.";
+    audit_verb() "This page does not run this verb.";
+    audit_missing_write() "The answer has changes of other managers, so the log lacks a write before this request.";
+    audit_other_version() "The answer has another version of the object than the requests before it: the log lacks a write, or the read is of an older version.";
+    audit_other_reason() "More than the object decided this: rights, a quota, a disruption budget, a webhook, or the state of the server. The log does not have them.";
+    audit_unknown_owners() "The log shows the object without managedFields, so the owners of its fields are not known. A policy with omitManagedFields leaves them out.";
+    audit_lost(writer, field, value, written, loser, lost) "{writer} set {field} to {value} in step {written}. {loser} replaced it in step {lost} without reading it.";
+    audit_lost_watch(loser) "{loser} had a watch, which may have shown the value.";
+    audit_read_again(step, who, next) "After the conflict in step {step}, {who} read the object and wrote again (step {next}).";
+    audit_sent_again(step, who, next) "After the conflict in step {step}, {who} sent the same request again (step {next}).";
+    audit_then_forced(step, who, next) "After the conflict in step {step}, {who} applied with force (step {next}).";
+    audit_without_version(step, who, next) "After the conflict in step {step}, {who} wrote without the resourceVersion (step {next}).";
+    audit_wrote_otherwise(step, who, next) "After the conflict in step {step}, {who} wrote something else (step {next}). The log has no read by {who} in between.";
+    audit_wrote_again(step, who, next) "After the conflict in step {step}, {who} wrote again (step {next}). The log has no read by {who} in between, and does not have the bodies of both requests.";
+    audit_gave_up(step, who) "After the conflict in step {step}, {who} wrote no more.";
+    audit_loop(who, count, seconds, first) "{who} sent the same request {count} times in {seconds} s, from step {first} on.";
+    audit_loop_changes(changes) "{changes} of them changed the object.";
+}
