@@ -257,10 +257,9 @@ fn watched(text: &str, mut reader: VersionReader, bytes: usize) -> DetectionStag
             }
         }
         Err(error) if is_begun(&error, &text[reader.progress().0..]) => {
-            let versions = reader.finish();
-            match versions.is_empty() {
-                true => not_watched(text, error),
-                false => DetectionStage::Done(of_versions(versions).map(cut)),
+            match of_versions(reader.finish()) {
+                Ok(input) => DetectionStage::Done(Ok(cut(input))),
+                Err(_) => not_watched(text, error),
             }
         }
         Err(error) => not_watched(text, error),

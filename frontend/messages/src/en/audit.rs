@@ -1,4 +1,4 @@
-//! What Diagnose says of an audit log.
+//! Diagnose: an audit log.
 
 crate::catalogue::messages! {
     audit_title() "What happened, by the audit log";
