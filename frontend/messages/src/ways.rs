@@ -95,6 +95,9 @@ pub fn row_notes(row: &Row) -> Vec<String> {
         // Nothing of the answer is known.
     } else if row.is_refused() {
         notes.push(refusal(row));
+        // Other code could set the whole list, and be accepted.
+        let is_invalid = row.code == Some(422) && row.edits_copy();
+        notes.extend(is_invalid.then(en::row_edits_copy));
         notes.extend(version_of_manifest(row));
     } else if row.requests.is_empty() {
         notes.push(en::row_nothing_sent());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path};
 use optimist_apiserver::object::text;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
-use optimist_client::{bare, client_side_managers, last_applied};
+use optimist_client::{Preset, bare, client_side_managers, last_applied};
 use optimist_code::{ClientRequest, kubectl};
 use optimist_simulation::Exchange;
 use serde_json::Value;
@@ -108,6 +108,18 @@ impl Row {
     /// Returns whether the deciding request was refused.
     pub fn is_refused(&self) -> bool {
         self.code.is_some_and(|code| code >= 300)
+    }
+
+    /// Returns whether the client sets the fields of a manifest in a copy of the object, in which it finds the items of
+    /// lists by their keys and keeps the others.
+    pub fn edits_copy(&self) -> bool {
+        let Way::Client(preset, _) = self.way else {
+            return false;
+        };
+        matches!(
+            preset,
+            Preset::KubectlEdit | Preset::Update | Preset::MergeFrom | Preset::CreateOrUpdate
+        )
     }
 
     /// The command that sends each request: kubectl, also where another client sent it.

@@ -386,6 +386,12 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
         let left = |place: &Place| !manifest.contains_key(place) && had(place);
         Some(all_at(said, "fields", &places(&[&after]), left))
     }),
+    ("row_edits_copy", |_, run| {
+        // What is sent has the fields that the object has and the manifest has not.
+        let (before, manifest) = (leaves(&run.before), leaves(&run.manifest));
+        let kept = before.keys().any(|place| !manifest.contains_key(place));
+        Some(run.answers.last()?.code == 422 && kept)
+    }),
     ("row_keeps", |said, run| {
         let (before, after) = (leaves(&run.before), leaves(&run.after));
         let manifest = leaves(&run.manifest);
