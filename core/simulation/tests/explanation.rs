@@ -605,3 +605,46 @@ fn an_apply_in_conflict_with_updates_of_its_own_manager_is_not_told_of_another_o
     };
     assert_eq!(explained(&tree), (own, Some(Suggestion::Force(A))));
 }
+
+#[test]
+fn an_unknown_field_with_a_dot_in_its_name_is_left_out_because_it_is_unknown() {
+    let mut tree = session(CONFIG_MAP);
+    act(&mut tree, A, Action::Get);
+    let copy = tree.world_mut().copy_mut(A);
+    let mut object = (**copy.edited().unwrap()).clone();
+    object["metadata"]["labels.x"] = json!("1");
+    copy.edit(object);
+    act(&mut tree, A, send(Write::default()));
+    let results = tree.explain(B).results;
+    let unknown = |it: &EditResult| {
+        let reason = LeftOutReason::Unknown;
+        matches!(it, EditResult::LeftOut { reason: said, .. } if *said == reason)
+    };
+    assert!(results.iter().any(unknown), "{results:?}");
+}
+
+#[test]
+fn an_edit_that_two_actors_meant_is_named_once() {
+    let mut tree = session(
+        "
+apiVersion: v1
+kind: Service
+metadata: {name: s}
+spec:
+  selector: {app: web}
+  ports: [{name: http, port: 80}, {name: https, port: 443}]
+",
+    );
+    act(&mut tree, A, Action::Get);
+    act(&mut tree, B, Action::Get);
+    let copy = tree.world_mut().copy_mut(A);
+    let mut object = (**copy.edited().unwrap()).clone();
+    object["spec"]["ports"].as_array_mut().unwrap().remove(0);
+    copy.edit(object);
+    act(&mut tree, A, send(Write::default()));
+    edit(&mut tree, B, "/spec/ports/0/port", json!(8080));
+    act(&mut tree, B, send(by(Strategy::StrategicMergePatch)));
+    let kept = tree.explain(B).kept;
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    assert_ne!(kept[0], kept[1]);
+}
