@@ -100,9 +100,22 @@ fn logged(
     limit: Option<Duration>,
     remedy: &str,
 ) -> StageResult<()> {
-    let told = |error: std::io::Error| {
-        Failure::new(format!("{title}: {}: {error}", log.display()), remedy)
+    let told = |error| told_log(error, title, log, remedy);
+    let mut child = begin(title, command, log, remedy)?;
+    let how = match wait_ticking(&mut child, log, limit).map_err(told)? {
+        Some(status) if status.success() => return Ok(()),
+        Some(status) => told_status(status),
+        None => "took too long".to_owned(),
     };
+    Err(Failure::new(
+        format!("{title}: {how} (log: {})", log.display()),
+        remedy,
+    ))
+}
+
+/// Starts a tool whose output goes to `log`.
+pub fn begin(title: &str, command: &mut Command, log: &Path, remedy: &str) -> StageResult<Child> {
+    let told = |error| told_log(error, title, log, remedy);
     if let Some(folder) = log.parent() {
         fs::create_dir_all(folder).map_err(told)?;
     }
@@ -113,16 +126,11 @@ fn logged(
         .stdin(Stdio::null())
         .stdout(file)
         .stderr(errors);
-    let mut child = start(command, title, remedy)?;
-    let how = match wait_ticking(&mut child, log, limit).map_err(told)? {
-        Some(status) if status.success() => return Ok(()),
-        Some(status) => told_status(status),
-        None => "took too long".to_owned(),
-    };
-    Err(Failure::new(
-        format!("{title}: {how} (log: {})", log.display()),
-        remedy,
-    ))
+    start(command, title, remedy)
+}
+
+fn told_log(error: std::io::Error, title: &str, log: &Path, remedy: &str) -> Failure {
+    Failure::new(format!("{title}: {}: {error}", log.display()), remedy)
 }
 
 /// `None` when the limit ran out.

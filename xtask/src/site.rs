@@ -1,9 +1,9 @@
 //! The page: builds the release site, and serves a site that is rebuilt on every change.
 
-use std::fs::{self, File};
+use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::string::FromUtf8Error;
 use std::thread;
 use std::time::Duration;
@@ -359,24 +359,18 @@ pub fn play(workspace: &Workspace, port: u16, release: bool) -> StageResult<()> 
 /// Begins to compile the page as Trunk does, while its tools are installed: each of both alone uses one
 /// processor for a part of its time.
 fn compile_page(workspace: &Workspace, toolchain: Toolchain) -> StageResult<Child> {
-    println!("==> compile the page, while its tools are installed");
-    let log = workspace.log("page");
-    let told = |error: std::io::Error| {
-        let place = log.display();
-        Failure::new(format!("{place}: {error}"), "cargo xtask play")
-    };
-    if let Some(folder) = log.parent() {
-        fs::create_dir_all(folder).map_err(told)?;
-    }
-    let file = File::create(&log).map_err(told)?;
+    let title = "compile the page, while its tools are installed";
+    println!("==> {title}");
     let mut build = toolchain.command(workspace, "cargo", &[])?;
     build
         .current_dir(workspace.root().join("frontend"))
-        .args(["build", "--target", TARGET, "--bin", FRONTEND])
-        .stdin(Stdio::null())
-        .stdout(file.try_clone().map_err(told)?)
-        .stderr(file);
-    build.spawn().map_err(told)
+        .args(["build", "--target", TARGET, "--bin", FRONTEND]);
+    progress::begin(
+        title,
+        &mut build,
+        &workspace.log("page"),
+        "cargo xtask play",
+    )
 }
 
 fn trunk(workspace: &Workspace, kit: &Kit) -> StageResult<Command> {

@@ -56,7 +56,7 @@ pub const ENDINGS: [WriteMethod; 6] = [
 
 /// The write of an actor that so far writes as `usual` says: to the same part of the object, in the
 /// same name.
-fn write_as(method: WriteMethod, usual: &Write) -> Write {
+pub(crate) fn write_as(method: WriteMethod, usual: &Write) -> Write {
     Write {
         subresource: usual.subresource,
         manager: usual.manager.clone(),

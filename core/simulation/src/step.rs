@@ -1,5 +1,6 @@
 //! One step of a history. Most steps are a request and its answer.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::header::{CONTENT_TYPE, HeaderName, USER_AGENT, WARNING};
@@ -160,6 +161,16 @@ impl Exchange {
     pub fn answered_version(&self) -> Option<&str> {
         let version = self.received.resource_version();
         (!version.is_empty()).then_some(version)
+    }
+
+    /// The field manager of a write: the option `fieldManager`, or the User-Agent up to its version
+    /// (`k8s.io/apiserver/pkg/endpoints/handlers/create.go managerOrUserAgent`, v0.36).
+    pub fn field_manager(&self) -> Cow<'_, str> {
+        let query = self.target.split_once('?').map_or("", |(_, query)| query);
+        let mut options = form_urlencoded::parse(query.as_bytes());
+        let named = options.find(|(name, _)| name == "fieldManager");
+        let agent = self.manager.split('/').next().unwrap_or_default();
+        named.map_or(Cow::Borrowed(agent), |(_, manager)| manager)
     }
 
     /// The resourceVersion in the query of a watch or a list; empty for none.

@@ -236,14 +236,9 @@ pub(super) fn after(
 
 /// The manager by which the deciding request wrote.
 fn writer(requests: &[Exchange]) -> String {
-    let Some(last) = requests.last() else {
-        return String::new();
-    };
-    let (_, query) = last.target.split_once('?').unwrap_or_default();
-    let mut options = form_urlencoded::parse(query.as_bytes());
-    let named = options.find(|(name, _)| name == "fieldManager");
-    let agent = last.manager.split('/').next().unwrap_or_default();
-    named.map_or_else(|| agent.to_owned(), |(_, manager)| manager.into_owned())
+    let last = requests.last();
+    last.map(|last| last.field_manager().into_owned())
+        .unwrap_or_default()
 }
 
 /// A row that is run in parts, each short enough for a page: a run, the same run once more, and the

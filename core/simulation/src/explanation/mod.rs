@@ -407,6 +407,11 @@ impl<'a> StepScene<'a> {
         self.tree.world()
     }
 
+    /// The world before the step.
+    fn world_before(self) -> Option<&'a World> {
+        self.tree.world_at(self.tree.parent(self.tree.current())?)
+    }
+
     fn read_version(self, actor: ActorId) -> Option<&'a str> {
         self.world().copy(actor).resource_version()
     }

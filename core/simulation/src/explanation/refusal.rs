@@ -35,18 +35,15 @@ pub(super) fn explain(scene: StepScene<'_>, right: ActorId) -> Explanation {
         return Explanation::new(ExplanationKind::NotFound, Suggestion::Create);
     }
     let reason = reason(scene);
-    let next = match scene.step.action() {
-        Some(Action::Request(_)) if !scene.is_about_the_object() => Suggestion::Fix(actor),
-        _ if reason == RefusalReason::UidDiffered => again,
-        _ if reason == RefusalReason::AlreadyExists => Suggestion::GetToSee(actor),
-        Some(Action::Send(_)) if reason == RefusalReason::VersionRequired => {
-            Suggestion::Compare(actor)
-        }
-        Some(Action::Send(write)) if write.strategy == Strategy::StrategicMergePatch => {
-            match reason {
-                RefusalReason::UnsupportedMediaType { .. } => Suggestion::MergePatch(actor),
-                _ => Suggestion::Fix(actor),
-            }
+    let next = match (scene.step.action(), &reason) {
+        _ if by_hand && !scene.is_about_the_object() => Suggestion::Fix(actor),
+        (_, RefusalReason::UidDiffered) => again,
+        (_, RefusalReason::AlreadyExists) => Suggestion::GetToSee(actor),
+        (Some(Action::Send(_)), RefusalReason::VersionRequired) => Suggestion::Compare(actor),
+        (Some(Action::Send(write)), RefusalReason::UnsupportedMediaType { .. })
+            if write.strategy == Strategy::StrategicMergePatch =>
+        {
+            Suggestion::MergePatch(actor)
         }
         _ => Suggestion::Fix(actor),
     };
@@ -62,14 +59,8 @@ fn are_own_updates(scene: StepScene<'_>) -> bool {
         Fact::OwnedByOther { manager, .. } => Some(manager),
         _ => None,
     });
-    let query = exchange
-        .target
-        .split_once('?')
-        .map_or("", |(_, query)| query);
-    let mut options = form_urlencoded::parse(query.as_bytes());
-    let manager = options.find(|(name, _)| name == "fieldManager");
-    let own = manager.map(|(_, manager)| format!("\"{manager}\" "));
-    own.is_some_and(|own| owners.all(|owner| owner.starts_with(&own)))
+    let own = format!("\"{}\" ", exchange.field_manager());
+    owners.all(|owner| owner.starts_with(&own))
 }
 
 fn reason(scene: StepScene<'_>) -> RefusalReason {

@@ -6,11 +6,12 @@ use serde_json::Value;
 
 use super::{Explanation, ExplanationKind, StepScene, Suggestion, VersionCheck};
 use crate::RequestKind;
+use crate::endings::write_as;
 use crate::verdict::Edit;
 use crate::{Action, ActorId, EndingOutcome, Operation, Step, World};
 use optimist_apiserver::apply::Managers;
 use optimist_apiserver::server::Fact;
-use optimist_client::{Strategy, Write};
+use optimist_client::WriteMethod;
 
 /// A write that made a version, or deleted the object.
 pub(super) fn written(scene: StepScene<'_>) -> Explanation {
@@ -66,16 +67,10 @@ pub(super) fn written(scene: StepScene<'_>) -> Explanation {
 /// Returns whether the same edit, sent as an apply, would not have lost an edit. An apply is refused for the owner of
 /// a field; a field that somebody removed has none.
 fn apply_keeps(scene: StepScene<'_>) -> bool {
-    let before = scene.tree.parent(scene.tree.current());
-    let before = before.and_then(|node| scene.tree.world_at(node));
-    let (Some(before), Some(write)) = (before, scene.step.write()) else {
+    let (Some(before), Some(write)) = (scene.world_before(), scene.step.write()) else {
         return false;
     };
-    let apply = Write {
-        subresource: write.subresource,
-        manager: write.manager.clone(),
-        ..Write::usual(Strategy::Apply)
-    };
+    let apply = write_as(WriteMethod::Apply, write);
     let mut world = before.clone();
     let applied = world.act(Operation::Act(scene.me, Action::Send(apply)));
     applied.is_some_and(|step| step.losses.is_empty() && step.left_out.is_empty())
@@ -98,8 +93,7 @@ fn has_taken(scene: StepScene<'_>, edit: &Edit) -> bool {
                 && paths.any(|path| path.overlaps(&edit.path))
         })
     };
-    let before = scene.tree.parent(scene.tree.current());
-    let before = before.and_then(|node| scene.tree.world_at(node));
+    let before = scene.world_before();
     before.is_some_and(|before| is_owned(before, false)) && is_owned(scene.world(), true)
 }
 
@@ -162,8 +156,7 @@ fn written_kind(scene: StepScene<'_>) -> ExplanationKind {
 
 /// Returns whether the object was marked for deletion before the step.
 fn was_marked(scene: StepScene<'_>) -> bool {
-    let before = scene.tree.parent(scene.tree.current());
-    let before = before.and_then(|node| scene.tree.world_at(node)?.stored());
+    let before = scene.world_before().and_then(World::stored);
     before.is_some_and(|(_, object)| object["metadata"].get("deletionTimestamp").is_some())
 }
 
