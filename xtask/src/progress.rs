@@ -101,7 +101,7 @@ fn logged(
     remedy: &str,
 ) -> StageResult<()> {
     let told = |error| told_log(error, title, log, remedy);
-    let mut child = begin(title, command, log, remedy)?;
+    let mut child = start_logged(title, command, log, remedy)?;
     let how = match wait_ticking(&mut child, log, limit).map_err(told)? {
         Some(status) if status.success() => return Ok(()),
         Some(status) => told_status(status),
@@ -114,7 +114,12 @@ fn logged(
 }
 
 /// Starts a tool whose output goes to `log`.
-pub fn begin(title: &str, command: &mut Command, log: &Path, remedy: &str) -> StageResult<Child> {
+pub fn start_logged(
+    title: &str,
+    command: &mut Command,
+    log: &Path,
+    remedy: &str,
+) -> StageResult<Child> {
     let told = |error| told_log(error, title, log, remedy);
     if let Some(folder) = log.parent() {
         fs::create_dir_all(folder).map_err(told)?;

@@ -365,7 +365,7 @@ fn compile_page(workspace: &Workspace, toolchain: Toolchain) -> StageResult<Chil
     build
         .current_dir(workspace.root().join("frontend"))
         .args(["build", "--target", TARGET, "--bin", FRONTEND]);
-    progress::begin(
+    progress::start_logged(
         title,
         &mut build,
         &workspace.log("page"),
