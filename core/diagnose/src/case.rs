@@ -38,6 +38,8 @@ pub struct Case {
     pub manifest: Option<Value>,
     /// The manifest before it in the input: a tool wrote it last time.
     pub previous_manifest: Option<Value>,
+    /// The number of manifests before these two. Nothing uses them.
+    pub unused_manifests: usize,
     /// The versions over time, in their order.
     pub versions: Vec<ObservedVersion>,
     /// The error messages that can be about this object.
@@ -56,6 +58,12 @@ pub enum Note {
     NoManagedFields,
     /// A watch ended with the deletion of the object: this is its last version.
     WasDeleted,
+    /// The input has several manifests of the object. The last one is the next write, and the one before it counts
+    /// as the earlier manifest.
+    SeveralManifests {
+        /// The number of the manifests before these two, which nothing uses.
+        unused: usize,
+    },
     /// The object came without a uid, and got one.
     UidMadeUp,
     /// The object came without a namespace, and is in `default`.
@@ -134,7 +142,7 @@ impl Case {
                 Input::Live(object) => case_of(&mut cases, object).add_live(object),
                 Input::Manifest(object) => {
                     let case = case_of(&mut cases, object);
-                    case.previous_manifest = case.manifest.replace(object.clone());
+                    case.add_manifest(object);
                 }
                 Input::Versions { versions, .. } => add_versions(&mut cases, versions),
                 _ => {}
@@ -149,7 +157,7 @@ impl Case {
             for object in &definitions {
                 let case = case_of(&mut cases, object);
                 if object.uid().is_empty() {
-                    case.previous_manifest = case.manifest.replace(object.clone());
+                    case.add_manifest(object);
                 } else {
                     case.set_live(object);
                 }
@@ -182,6 +190,7 @@ impl Case {
             live: None,
             manifest: None,
             previous_manifest: None,
+            unused_manifests: 0,
             versions: Vec::new(),
             errors: Vec::new(),
             definitions: Vec::new(),
@@ -226,6 +235,14 @@ impl Case {
             self.versions.sort_by_key(|version| number(&version.object));
         }
         self.set_live(object);
+    }
+
+    fn add_manifest(&mut self, object: &Value) {
+        let last = self.manifest.replace(object.clone());
+        if let Some(last) = last {
+            let unused = self.previous_manifest.replace(last);
+            self.unused_manifests += usize::from(unused.is_some());
+        }
     }
 
     fn set_live(&mut self, object: &Value) {

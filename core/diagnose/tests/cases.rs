@@ -240,6 +240,30 @@ fn a_watch_is_a_case_about_its_newest_version() {
 }
 
 #[test]
+fn of_several_manifests_the_last_is_written_and_that_is_said() {
+    let manifest = |value: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: b\ndata:\n  k: '{value}'\n"
+        )
+    };
+    let live = manifest("0").replacen("  name", "  uid: u\n  managedFields: []\n  name", 1);
+    let texts: Vec<String> = ["1", "2", "3"].map(manifest).into();
+    let of = |count: usize| {
+        let mut all = vec![live.as_str()];
+        all.extend(texts[..count].iter().map(String::as_str));
+        case(&all)
+    };
+    let notes = |case: &Case| case.install().expect("it is installed").notes;
+    assert_eq!(notes(&of(1)), []);
+    assert_eq!(notes(&of(2)), [Note::SeveralManifests { unused: 0 }]);
+    let three = of(3);
+    assert_eq!(notes(&three), [Note::SeveralManifests { unused: 1 }]);
+    let value = |manifest: Option<&Value>| manifest.expect("it is there")["data"]["k"].clone();
+    assert_eq!(value(three.manifest.as_ref()), "3");
+    assert_eq!(value(three.previous_manifest.as_ref()), "2");
+}
+
+#[test]
 fn what_another_release_wrote_is_left_out_and_said() {
     let mut object = case(&[LIVE[4]]).live.expect("it is live");
     object["spec"]["fromTheFuture"] = json!({"a": 1});

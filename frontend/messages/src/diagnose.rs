@@ -241,6 +241,8 @@ pub fn case_note(note: &Note) -> String {
     match note {
         Note::NoManagedFields => en::note_no_managed_fields(),
         Note::WasDeleted => en::note_deleted(),
+        Note::SeveralManifests { unused: 0 } => en::note_two_manifests(),
+        Note::SeveralManifests { unused } => en::note_several_manifests(&(unused + 2)),
         Note::UidMadeUp => en::note_uid(),
         Note::NamespaceMadeUp => en::note_namespace(),
         Note::Schemaless { kind } => en::note_schemaless(kind),

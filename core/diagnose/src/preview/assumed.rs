@@ -96,6 +96,7 @@ impl Assumed {
                 namespace: "default".to_owned(),
             }),
             Note::WasDeleted
+            | Note::SeveralManifests { .. }
             | Note::UidMadeUp
             | Note::ListsFromOwners
             | Note::PluralFormed { .. } => None,

@@ -112,6 +112,15 @@ fn unmarked(pasted: &Pasted) -> bool {
     objects.any(|meta| meta.get("uid").is_none() && meta.get("managedFields").is_none())
 }
 
+/// The number of texts that are an object as somebody wants it.
+fn manifests(pasted: &Pasted) -> usize {
+    let texts = pasted.texts.iter();
+    let objects = texts.filter_map(|it| serde_json::from_str::<Value>(it).ok());
+    objects
+        .filter(|it| it.uid().is_empty() && entries(it).is_empty())
+        .count()
+}
+
 /// Returns whether the kind is not built in, and has no definition here.
 fn schemaless(pasted: &Pasted) -> bool {
     let objects = pasted.live.iter().chain(&pasted.manifest);
@@ -735,6 +744,11 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         Some(objects.into_iter().any(|object| entries(object).is_empty()))
     }),
     ("note_deleted", |_, it| Some(it.deleted)),
+    ("note_two_manifests", |_, it| Some(manifests(it) == 2)),
+    ("note_several_manifests", |said, it| {
+        let count = manifests(it);
+        Some(count > 2 && said.number("count") == Some(count as u64))
+    }),
     ("note_uid", |_, it| Some(it.live.as_ref()?.uid().is_empty())),
     ("note_namespace", |_, it| {
         Some(it.live.as_ref()?.namespace().is_empty())

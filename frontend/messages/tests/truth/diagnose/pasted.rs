@@ -370,6 +370,16 @@ fn live_cases() -> Vec<Pasted> {
     let other = |name: &str| config_map(name, 7, json!({"a": "1"}), own.clone());
     let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "a", "namespace": "shop"}, "data": {"a": "2"}});
+    let of_manifests = |count: usize| {
+        let manifests = std::iter::repeat_n(manifest.to_string(), count);
+        Pasted {
+            manifest: Some(manifest.clone()),
+            texts: std::iter::once(map(5, json!({"a": "1"})).to_string())
+                .chain(manifests)
+                .collect(),
+            ..live(map(5, json!({"a": "1"})))
+        }
+    };
     let mut unreadable = map(5, json!({"a": "1"}));
     unreadable["metadata"]["managedFields"] = json!([{"manager": "x", "operation": "Update",
         "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": 3}]);
@@ -502,6 +512,8 @@ fn live_cases() -> Vec<Pasted> {
         )),
         beside(conflict("\"somebody\"", "helm"), map(5, json!({"a": "1"}))),
         beside(conflict("\"one\"", "helm"), map(5, json!({"a": "1"}))),
+        of_manifests(2),
+        of_manifests(4),
         Pasted {
             manifest: Some(manifest.clone()),
             texts: vec![
