@@ -359,6 +359,31 @@ fn a_conflict_is_told_first_with_its_owners_and_the_ways_out() {
 }
 
 #[test]
+fn the_tool_of_a_message_is_named_unless_another_message_has_a_known_client() {
+    let live = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "b", "uid": "u", "resourceVersion": "5",
+            "managedFields": [{"apiVersion": "v1", "fieldsType": "FieldsV1",
+                "fieldsV1": {"f:data": {"f:k": {}}}, "manager": "one", "operation": "Update"}]},
+        "data": {"k": "1"}});
+    let manifest =
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {k: '2'}\n";
+    let conflict = "Apply failed with 1 conflict: conflict with \"one\" using v1: .data.k";
+    let pulumi = format!(
+        "Server-side apply field conflict detected. See https://www.pulumi.com/registry/ for help: {conflict}"
+    );
+    let helm = format!(
+        "Error: UPGRADE FAILED: conflict occurred while applying object b/a /v1, Kind=ConfigMap: {conflict}"
+    );
+    let says = |messages: &[&str]| {
+        let live = live.to_string();
+        let page = brought(&[&[live.as_str(), manifest], messages].concat());
+        case_headline(&page.state.diagnose).expect("it has a headline")
+    };
+    assert!(says(&[&pulumi]).starts_with("Pulumi cannot write k: "));
+    assert!(says(&[&pulumi, &helm]).starts_with("Helm 4 cannot write k: "));
+}
+
+#[test]
 fn an_object_that_has_been_modified_has_each_next_write_with_its_commands() {
     let page = brought(&[
         "Operation cannot be fulfilled on deployments.apps \"web\": the object has \

@@ -280,10 +280,8 @@ impl DiagnoseState {
     /// The client that people write with: the one that they chose, else the tool of an error message,
     /// else a tool that has written the object, else kubectl.
     pub fn client(&self) -> Preset {
-        let chosen = self.client.or_else(|| {
-            let tools = self.errors().into_iter().filter_map(|error| error.tool);
-            tools.filter_map(ErrorSource::client).next()
-        });
+        let mut of_tools = self.tools().filter_map(ErrorSource::client);
+        let chosen = self.client.or_else(|| of_tools.next());
         let ownership = self.reading().and_then(|it| it.ownership.as_ref());
         let managers = ownership.into_iter().flat_map(|it| &it.managers);
         let mut writers = managers.filter_map(|entry| Preset::of_manager(&entry.manager.name));
@@ -291,11 +289,16 @@ impl DiagnoseState {
         chosen.unwrap_or(Preset::KubectlApplyServerSide)
     }
 
-    /// Returns the tool of an error message, if no client writes as it does and nobody chose another one.
+    /// Returns the tool of the first error message, if no client writes as a tool of the messages does and nobody
+    /// chose one.
     pub fn unknown_client(&self) -> Option<ErrorSource> {
-        let mut tools = self.errors().into_iter().filter_map(|error| error.tool);
-        let tool = tools.next().filter(|_| self.client.is_none())?;
-        tool.client().is_none().then_some(tool)
+        let is_known = self.client.is_some() || self.tools().any(|tool| tool.client().is_some());
+        self.tools().next().filter(|_| !is_known)
+    }
+
+    /// The tools that printed the error messages about the selected object.
+    fn tools(&self) -> impl Iterator<Item = ErrorSource> {
+        self.errors().into_iter().filter_map(|error| error.tool)
     }
 
     /// Runs the write methods for the selected object.
