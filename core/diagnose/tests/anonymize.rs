@@ -1,7 +1,5 @@
 //! A case without its values gives the same answers, and none of the values is in it.
 
-mod live;
-
 use std::collections::BTreeSet;
 use std::mem::discriminant;
 
@@ -22,6 +20,8 @@ use optimist_diagnose::without_private::{PrivateSearch, WithoutPrivate};
 use optimist_masking::masked_text;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+use crate::live;
 
 const AUDIT: &str = include_str!("live/audit.log");
 const FIGHT: &str = include_str!("fight.json");

@@ -9,9 +9,7 @@ use optimist_links::Session;
 use optimist_simulation::HistoryTree;
 use serde_json::{Value, json};
 
-mod live;
-
-use live::LIVE;
+use crate::live::LIVE;
 
 fn case(texts: &[&str]) -> Case {
     let input: Vec<Input> = texts

@@ -11,9 +11,7 @@ use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_diagnose::ways::{ChangeTable, FieldEffect, FieldOutcome, OnOwned, Row, Way};
 use proptest::strategy::{Strategy, ValueTree};
 
-mod written;
-
-use written::{Written, change, histories, number, object_of, printed, runner, tell};
+use crate::written::{Written, change, histories, number, object_of, printed, runner, tell};
 
 /// The number of times that something was checked.
 #[derive(Debug, Default)]

@@ -15,9 +15,7 @@ use optimist_simulation::explore::{Scenario, Search, TransitionKind, replayed};
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, World};
 use serde_json::{Value, json};
 
-mod live;
-
-use live::LIVE;
+use crate::live::LIVE;
 
 fn installed(text: &str) -> Installed {
     let Ok(Input::Live(object)) = detect(text) else {

@@ -11,9 +11,7 @@ use optimist_diagnose::ways::{
 };
 use serde_json::{Value, json};
 
-mod live;
-
-use live::LIVE;
+use crate::live::LIVE;
 
 const CHART: &str = "apiVersion: apps/v1
 kind: Deployment

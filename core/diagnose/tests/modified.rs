@@ -10,9 +10,7 @@ use optimist_diagnose::modified::{NEXT, NextAttempt, attempt, refusal};
 use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_simulation::HistoryTree;
 
-mod live;
-
-use live::LIVE;
+use crate::live::LIVE;
 
 fn installed(text: &str) -> Installed {
     let Ok(Input::Live(object)) = detect(text) else {

@@ -14,10 +14,7 @@ use optimist_simulation::{Action, ActorId, Exchange, HistoryTree, Operation};
 use proptest::strategy::{Strategy, ValueTree};
 use serde_json::Value;
 
-#[allow(dead_code)] // the other tests use the rest
-mod written;
-
-use written::{Written, change, histories, number, object_of, runner, tell};
+use crate::written::{Written, change, histories, number, object_of, runner, tell};
 
 /// The clients that send one request, which an editor in Play can send as well.
 const CLIENTS: [Preset; 6] = [

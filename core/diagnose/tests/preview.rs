@@ -1,7 +1,6 @@
 //! Previews of a tool's writes to many objects.
 
-mod previewed;
-
+use crate::previewed::row;
 use optimist_apiserver::server::Release;
 use optimist_apiserver::server::Selector;
 use optimist_client::Preset;
@@ -10,7 +9,6 @@ use optimist_diagnose::preview::{
     PreviewOutcome, Pruning, Trouble,
 };
 use optimist_diagnose::ways::{InstructionLanguage, ReleaseMethod};
-use previewed::row;
 use serde_json::{Value, json};
 
 /// A Deployment that Helm applied and an autoscaler scaled.

@@ -1,14 +1,12 @@
 //! Hooks of Helm and Argo CD in a preview.
 
-mod previewed;
-
+use crate::previewed::row;
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
     DeliveryTool, Hook, HookAction, Preview, PreviewInput, PreviewOutcome, Pruning,
 };
 use optimist_diagnose::ways::ReleaseMethod;
-use previewed::row;
 use serde_json::{Value, json};
 
 fn object(name: &str, annotations: Value) -> Value {

@@ -1,14 +1,12 @@
 //! Previews of manifests that tools read in unexpected ways.
 
-mod previewed;
-
+use crate::previewed::row;
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
     AfterRefusal, Assumed, DeliveryTool, FieldChangeKind, HandOverKind, Preview, PreviewInput,
     PreviewOutcome, PreviewRow, Pruning,
 };
-use previewed::row;
 use serde_json::{Value, json};
 
 const TOOLS: [Preset; 8] = [

@@ -2,10 +2,9 @@
 //! them are applied to a server here, by requests of this file alone, and the objects before and after
 //! are compared without the code of the preview.
 
-mod written;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::written::{histories, number, object_of, runner, tell};
 use http::Request;
 use optimist_apiserver::server::{ApiServer, Release, Selector};
 use optimist_client::Preset;
@@ -17,7 +16,6 @@ use optimist_diagnose::ways::ReleaseMethod;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use serde_json::{Value, json};
-use written::{histories, number, object_of, runner, tell};
 
 /// Objects of a cluster, and what is written.
 #[derive(Debug)]

@@ -1,13 +1,11 @@
 //! What a tool does with the objects that it would delete, when another object is refused.
 
-mod previewed;
-
+use crate::previewed::row;
 use optimist_apiserver::server::{Release, Selector};
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
     AfterRefusal, Assumed, DeliveryTool, Preview, PreviewInput, PreviewOutcome, Pruning, Trouble,
 };
-use previewed::row;
 use serde_json::{Value, json};
 
 /// A ConfigMap of the cluster that every tool takes for its own.

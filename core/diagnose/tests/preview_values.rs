@@ -1,13 +1,11 @@
 //! The values that a preview says an object has, wants and gets.
 
-mod previewed;
-
+use crate::previewed::row;
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{
     Assumed, DeliveryTool, FieldChangeKind, Preview, PreviewInput, PreviewOutcome, Trouble,
 };
-use previewed::row;
 use serde_json::{Value, json};
 
 fn deployment(image: &str) -> Value {

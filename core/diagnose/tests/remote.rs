@@ -13,9 +13,7 @@ use optimist_diagnose::remote::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-mod live;
-
-use live::LIVE;
+use crate::live::LIVE;
 
 const APPLY: &str = "application/apply-patch+yaml";
 

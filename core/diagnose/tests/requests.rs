@@ -15,9 +15,7 @@ use optimist_diagnose::ways::{ChangeTable, ReleaseMethod, Row, WantedChange, Way
 use optimist_simulation::{ObjectRef, World};
 use serde_json::{Value, json};
 
-mod live;
-
-use live::LIVE;
+use crate::live::LIVE;
 
 /// The tools that get a conflict.
 const REFUSED: [Preset; 3] = [

@@ -10,9 +10,7 @@ use optimist_diagnose::ways::{
 };
 use serde_json::{Value, json};
 
-mod live;
-
-use live::LIVE;
+use crate::live::LIVE;
 
 /// The longest text of a part that is no object and no body, in bytes.
 const LONGEST: usize = 100_000;

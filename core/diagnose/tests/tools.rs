@@ -9,9 +9,7 @@ use optimist_diagnose::input::{Input, detect};
 use optimist_diagnose::ways::{Assumption, ChangeTable, OnOwned, Row, WantedChange, Way};
 use serde_json::{Value, json};
 
-mod live;
-
-use live::LIVE;
+use crate::live::LIVE;
 
 fn table(live: &str, manifest: Value) -> ChangeTable {
     let Ok(Input::Live(object)) = detect(live) else {

@@ -14,9 +14,7 @@ use optimist_simulation::World;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-mod live;
-
-use live::LIVE;
+use crate::live::LIVE;
 
 fn installed(text: &str) -> Installed {
     let Ok(Input::Live(object)) = detect(text) else {

@@ -1,12 +1,10 @@
 //! The incidents of the catalogue: each runs, and all that it says is true.
 
-mod files;
-
 use std::collections::BTreeSet;
 
 use optimist_lesson::check_lesson;
 
-use files::{catalogue, folder, lesson, read};
+use crate::files::{catalogue, folder, lesson, read};
 
 #[test]
 fn every_claim_of_an_incident_is_true_when_it_runs() {

@@ -1,12 +1,10 @@
 //! The quizzes of the catalogue: each question is run, exactly one answer is right, and no lesson asks it.
 
-mod files;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use optimist_lesson::{Walkthrough, check_lesson};
 
-use files::{catalogue, folder, lesson};
+use crate::files::{catalogue, folder, lesson};
 
 #[test]
 fn every_question_has_one_right_answer_when_it_runs() {

@@ -1,12 +1,10 @@
 //! The texts of all lessons as a learner reads them: nothing of the markup is left over, and sentences end.
 
-mod files;
-
 use std::sync::Arc;
 
 use optimist_lesson::{Block, Lesson, Span, blocks, spans};
 
-use files::{catalogue, lesson};
+use crate::files::{catalogue, lesson};
 
 /// Every lesson, quiz and incident with its name.
 fn lessons() -> Vec<(String, Arc<Lesson>)> {

@@ -10,9 +10,7 @@ use optimist_simulation::{
     Action, ActorId, ByHand, ControllerOperation as Do, HistoryTree, Operation, World,
 };
 
-mod widget;
-
-use widget::tree;
+use crate::widget::tree;
 
 fn no_edit_lost(tree: &HistoryTree, third: ThirdActor) -> Option<ControllerQuestion> {
     let question = ControllerQuestion {

@@ -17,9 +17,7 @@ use optimist_simulation::{
 use optimist_system::{Event, Faults};
 use serde_json::json;
 
-mod widget;
-
-use widget::tree;
+use crate::widget::tree;
 
 /// An editor that reads the widget and sets its size.
 fn resizes(tree: &HistoryTree) -> (ActorId, Procedure) {

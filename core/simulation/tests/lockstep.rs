@@ -3,7 +3,7 @@
 //! what was lost.
 //!
 //! A run compares some histories. For more:
-//! `OPTIMIST_LOCKSTEP=5000 cargo test --release -p optimist-simulation --test lockstep`.
+//! `OPTIMIST_LOCKSTEP=5000 cargo test --release -p optimist-simulation --test all lockstep`.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -24,7 +24,7 @@ use optimist_simulation::{
 use optimist_system::{Event, Faults, Performed, System};
 use serde_json::{Value, json};
 
-mod widget;
+use crate::widget;
 
 /// Returns how many histories a test compares.
 fn histories(usual: u64) -> u64 {

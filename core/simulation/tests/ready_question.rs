@@ -8,9 +8,7 @@ use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, Propert
 use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, Start, WIDGET, World};
 use serde_json::{Value, json};
 
-mod widget;
-
-use widget::tree;
+use crate::widget::tree;
 
 /// Editor A has read the widget, and has edited and not sent it.
 fn pending(tree: &mut HistoryTree, edit: impl FnOnce(&mut Value)) {

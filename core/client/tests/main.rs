@@ -1,0 +1,6 @@
+//! Tests of the public items of this crate.
+
+mod calls;
+mod client_diffs;
+mod procedures;
+mod reflector;

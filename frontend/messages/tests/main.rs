@@ -1,0 +1,8 @@
+//! Tests of the public items of this crate.
+
+mod advice;
+mod audit;
+mod named;
+mod open_questions;
+mod owners;
+mod texts;
