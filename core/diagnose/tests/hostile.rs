@@ -23,7 +23,7 @@ const TEXTS: [&str; 7] = [
 ];
 
 /// The pieces that are put into a text.
-const PIECES: [&str; 12] = [
+const PIECES: [&str; 14] = [
     "{",
     "}",
     "\"",
@@ -36,6 +36,8 @@ const PIECES: [&str; 12] = [
     "\u{0}",
     "9999999999999",
     "a: b\n",
+    "\u{a0}",
+    "é",
 ];
 
 /// Does with a text what a page does.

@@ -454,3 +454,21 @@ fn the_words_of_a_tool_around_a_message_name_its_object() {
     assert_eq!(named.api_version.as_deref(), Some("apps/v1"));
     assert_eq!(named.name, None, "that is its name in the program");
 }
+
+/// Web pages and word processors have other spaces than a terminal.
+#[test]
+fn a_message_is_read_behind_any_space() {
+    let user = "User \"op\" cannot list resource \"deployments\" in API group \"apps\" at the cluster scope";
+    for before in ["\u{a0}", "\u{3000}", "→\u{a0}"] {
+        let named = format!("Error:{before}deployments.apps \"web\" is forbidden: {user}");
+        let invalid = format!(
+            "Error:{before}Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0"
+        );
+        let all = format!("Error:{before}deployments.apps is forbidden: {user}");
+        for text in [named, invalid, all] {
+            assert_eq!(reported_errors(&text).len(), 1, "{text}");
+            // A letter makes it another word.
+            reported_errors(&text.replace(before, "é"));
+        }
+    }
+}

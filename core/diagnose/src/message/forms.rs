@@ -125,7 +125,7 @@ pub(super) fn rights_to_resource(text: &str) -> Option<Said> {
 /// Returns where the word begins with which a text ends, if it can be a resource.
 pub(super) fn resource_before(text: &str) -> Option<usize> {
     let is_resource = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c);
-    let begin = text.rfind(|c| !is_resource(c)).map_or(0, |at| at + 1);
+    let begin = text.trim_end_matches(is_resource).len();
     (begin < text.len()).then_some(begin)
 }
 

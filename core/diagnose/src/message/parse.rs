@@ -375,9 +375,8 @@ fn named_before(text: &str) -> Option<(usize, &str, &str)> {
     let text = text.strip_suffix('"')?.trim_end_matches('\\');
     let (before, name) = text.rsplit_once('"')?;
     let before = before.trim_end_matches('\\').strip_suffix(' ')?;
-    let begin = before
-        .rfind(|c: char| c.is_whitespace() || c == '"')
-        .map_or(0, |space| space + 1);
+    let ends_word = |c: char| c.is_whitespace() || c == '"';
+    let begin = before.trim_end_matches(|c| !ends_word(c)).len();
     let resource = &before[begin..];
     let is_resource = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
     let is_named = !resource.is_empty() && resource.chars().all(is_resource);
