@@ -352,6 +352,14 @@ fn every_command_that_writes_is_first_shown_in_a_form_that_stores_nothing() {
             continue;
         }
         let first = one.try_first.as_ref().expect(&one.text);
+        if one.text.contains(" --server-side=true") && !one.text.contains("--set ") {
+            // A dry run of Helm meets no conflict.
+            let applies = first.contains("kubectl apply --server-side --dry-run=server")
+                || first.contains("kubectl apply --dry-run=server --server-side");
+            assert!(applies && first.contains("--field-manager=helm"), "{first}");
+            let forces = |text: &str| text.contains("--force-conflicts");
+            assert_eq!(forces(first), forces(&one.text), "{first}");
+        }
         let option = ["--dry-run=server", "argocd app sync ", "terraform plan "];
         assert!(option.iter().any(|it| first.contains(it)), "{first}");
         found += 1;

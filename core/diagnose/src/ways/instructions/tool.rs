@@ -70,13 +70,17 @@ impl ToolInstruction<'_> {
         if preset == Preset::Helm3 {
             lines.push_str("# Helm 4 does the same with --server-side=false.\n");
         }
-        let mut all = vec![tried(&lines, &upgrade, "--dry-run=server")];
+        let mut all = vec![Instruction {
+            try_first: self.helm_try(preset, on_owned, &upgrade),
+            ..Instruction::command(format!("{lines}{upgrade}\n"))
+        }];
         if on_owned == OnOwned::LeaveOut && self.leaves_replicas_to_an_autoscaler() {
             // With --set alone, Helm forgets every value that was given before (`reuseValues` in
             // `helm.sh/helm/v4/pkg/action/upgrade.go`, v4.2).
             let comment = "# Only if the chart has this value, and then leaves replicas out. The values \
                            of the last release stay:\n";
             let set = "--reset-then-reuse-values --set autoscaling.enabled=true";
+            // Its dry run prints the manifest, so it shows whether replicas is left out.
             all.push(tried(
                 comment,
                 &format!("{upgrade} {set}"),
@@ -84,6 +88,20 @@ impl ToolInstruction<'_> {
             ));
         }
         all
+    }
+
+    /// The command that shows before an upgrade whether it is refused, and stores nothing. A dry run of Helm sends no
+    /// apply, so it meets no conflict (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2); kubectl
+    /// applies as Helm does. Helm 3 sends merge patches, which meet none.
+    fn helm_try(&self, preset: Preset, on_owned: OnOwned, upgrade: &str) -> Option<String> {
+        if preset == Preset::Helm3 {
+            return Some(without_nul(format!("{upgrade} --dry-run=server\n")));
+        }
+        let applied = self.table.server_side(self.row, on_owned, None)?;
+        let command = applied.try_first?;
+        Some(format!(
+            "# MANIFEST.yaml: this object, as helm template prints it.\n{command}"
+        ))
     }
 
     fn leaves_replicas_to_an_autoscaler(&self) -> bool {
