@@ -362,6 +362,7 @@ impl Controller {
                 statements.extend(self.step_to_visible(server));
                 WorkerReport::Performed {
                     key,
+                    touched: self.code.touched(statement),
                     statements,
                     call,
                     error,

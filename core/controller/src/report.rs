@@ -7,6 +7,7 @@ use optimist_client::{Call, ReflectorProgress};
 use crate::api_error::ApiError;
 use crate::cache::Notification;
 use crate::predicate::Predicate;
+use crate::program::Touched;
 use crate::queue::ReconcileResult;
 
 /// The effect of adding a key to the queue.
@@ -74,6 +75,8 @@ pub enum WorkerReport {
         /// The numbers of the statements, in order. Only the first one touches more than the
         /// variables of the run.
         statements: Vec<usize>,
+        /// The part of the controller that the first one touched, if it sent no request.
+        touched: Touched,
         /// The request that was sent, if one was.
         call: Option<Call>,
         /// The error of the read or the request. The program took it into account.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use optimist_client::{Call, Lost, ReflectorProgress, visible};
-use optimist_controller::program::{ReadyProgramName, Switch};
+use optimist_controller::program::{ReadyProgramName, Switch, Touched};
 use optimist_controller::{
     ApiError, CacheReport, Handled, KeyAddition, QueueReaction, ReconcileResult, WorkQueue,
     WorkerReport,
@@ -162,10 +162,16 @@ pub(crate) fn row(operation: ControllerOperation, event: Option<&ControllerEvent
             WorkerReport::Taken { key } => en::row_taken(&name_of(key)),
             WorkerReport::NotReady { .. } => en::row_not_ready(),
             WorkerReport::Performed {
-                call: None, error, ..
-            } => match error {
-                Some(error) if error.of_cache => en::row_not_in_cache(),
-                _ => en::row_read(),
+                call: None,
+                error,
+                touched,
+                ..
+            } => match (error, touched) {
+                (Some(error), _) if error.of_cache => en::row_not_in_cache(),
+                (_, Touched::Cache(_)) => en::row_read(),
+                (_, Touched::CachedObject) => en::row_changes_cached(),
+                (_, Touched::Expectations) => en::row_expects(),
+                (_, Touched::Nothing) => en::row_sends_nothing(),
             },
             WorkerReport::Finished { result, .. } => match result {
                 ReconcileResult::Error | ReconcileResult::TerminalError => en::row_failed(),
@@ -306,17 +312,14 @@ fn worked(
         WorkerReport::Performed {
             call,
             error,
-            statements,
+            touched,
             ..
         } => match (call, error) {
             (Some(call), error) => sent(call, error.as_ref()),
             (None, Some(error)) if error.of_cache => {
                 Caption::new(en::did_not_find(), [en::did_not_find_text()])
             }
-            (None, _) => {
-                let text = read(statements.first().copied(), of);
-                Caption::new(en::did_read(&who), [text])
-            }
+            (None, _) => without_request(touched, of, who),
         },
         WorkerReport::Finished {
             key,
@@ -370,24 +373,37 @@ fn sends(call: &Call, who: &str) -> String {
 
 /// Says the answer to a request of the controller.
 fn answered(call: &Call, error: Option<&ApiError>, (actor, world): (ActorId, &World)) -> String {
-    use optimist_apiserver::object::text;
+    use optimist_apiserver::object::{Metadata, text};
     let standings = world.cache_standings(actor);
     let written = call.written().map(|object| text(object, "kind"));
     let mut caches = standings.iter();
     let cache = caches.find(|cache| Some(&*cache.kind) == written && cache.behind > 0);
     match (error, cache) {
         (Some(error), _) => en::did_send_refused(&error.code, &error.reason, &error.message),
+        (None, Some(cache)) if call.written().is_some_and(|it| cache.is_ahead(it.name())) => {
+            en::did_send_into_cache(&cache.version)
+        }
         (None, Some(cache)) => en::did_send_lag(&cache.version, &cache.behind),
         (None, None) => en::did_send_done(),
     }
 }
 
-/// Says the state of the cache from which a statement of the controller read.
-fn read(statement: Option<usize>, (actor, world): (ActorId, &World)) -> String {
-    let code = world.controller(actor).map(|controller| controller.code());
-    let kind = code.and_then(|code| code.reads_kind(statement?));
+/// Says what a statement did that sent no request.
+fn without_request(touched: &Touched, of: (ActorId, &World), who: &str) -> Caption {
+    match touched {
+        Touched::Cache(kind) => Caption::new(en::did_read(&who), [read(kind, of)]),
+        Touched::CachedObject => {
+            Caption::new(en::did_change_cached(&who), [en::did_change_cached_text()])
+        }
+        Touched::Expectations => Caption::new(en::did_expect(&who), [en::did_expect_text()]),
+        Touched::Nothing => Caption::new(en::did_send_nothing(&who), [en::did_send_nothing_text()]),
+    }
+}
+
+/// Says the state of the cache of a kind, from which the controller read.
+fn read(kind: &str, (actor, world): (ActorId, &World)) -> String {
     let mut caches = world.cache_standings(actor).into_iter();
-    match caches.find(|cache| Some(&*cache.kind) == kind) {
+    match caches.find(|cache| cache.kind == kind) {
         Some(cache) if cache.behind > 0 => en::did_read_behind(&cache.version, &cache.behind),
         Some(cache) => en::did_read_text(&cache.version),
         None => String::new(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{BoolExpression, Kind, Program, Statement};
+use super::{BoolExpression, Program, Statement};
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,19 @@ pub(super) enum CodeInstruction {
     },
     /// Goes on at another place.
     Jump(usize),
+}
+
+/// The part of a controller that a statement without a request touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Touched {
+    /// The cache of this kind, from which it reads.
+    Cache(String),
+    /// An object that it changes. Steps show it only if the object is the one in the cache.
+    CachedObject,
+    /// The expectations, which the controller remembers from earlier runs.
+    Expectations,
+    /// Nothing: its request lacks an object or a name.
+    Nothing,
 }
 
 /// A program that can be run. Cloning is cheap.
@@ -53,23 +66,36 @@ impl Code {
 
     /// The variable into which a statement reads; `None` if the statement is not a read.
     pub fn reads_into(&self, statement: usize) -> Option<&str> {
-        self.read(statement).map(|(into, _)| into)
-    }
-
-    /// The kind that a statement reads; `None` if the statement is not a read.
-    pub fn reads_kind(&self, statement: usize) -> Option<&str> {
-        self.read(statement).map(|(_, kind)| kind.kind.as_str())
-    }
-
-    fn read(&self, statement: usize) -> Option<(&str, &Kind)> {
-        let mut instructions = self.instructions.iter();
-        let (instruction, _) = instructions.find(|(_, number)| *number == statement)?;
-        match instruction {
-            CodeInstruction::Do(
-                Statement::Get { into, kind, .. } | Statement::List { into, kind, .. },
-            ) => Some((into, kind)),
+        match self.instruction_of(statement)? {
+            CodeInstruction::Do(Statement::Get { into, .. } | Statement::List { into, .. }) => {
+                Some(into)
+            }
             _ => None,
         }
+    }
+
+    /// Returns what a statement touches if it sends no request.
+    pub(crate) fn touched(&self, statement: usize) -> Touched {
+        match self.instruction_of(statement) {
+            Some(CodeInstruction::Do(
+                Statement::Get { kind, .. } | Statement::List { kind, .. },
+            )) => Touched::Cache(kind.kind.clone()),
+            Some(CodeInstruction::Do(
+                Statement::Set { .. } | Statement::AddItem { .. } | Statement::RemoveItem { .. },
+            )) => Touched::CachedObject,
+            Some(CodeInstruction::Do(Statement::Expect { .. })) => Touched::Expectations,
+            Some(CodeInstruction::Branch(condition, _)) if condition.reads_memory() => {
+                Touched::Expectations
+            }
+            _ => Touched::Nothing,
+        }
+    }
+
+    /// The first instruction of a statement.
+    fn instruction_of(&self, statement: usize) -> Option<&CodeInstruction> {
+        let mut instructions = self.instructions.iter();
+        let (instruction, _) = instructions.find(|(_, number)| *number == statement)?;
+        Some(instruction)
     }
 
     /// The number of the statement at a place: statements are numbered as they are written, blocks

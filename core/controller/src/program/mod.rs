@@ -9,7 +9,7 @@ mod run;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use code::Code;
+pub use code::{Code, Touched};
 pub use limits::ProgramProblem;
 pub use ready::{
     Annotator, ChildMaker, Cleaner, Copier, FieldOwner, FinalizerKeeper, ReadyProgram,

@@ -1,12 +1,13 @@
 //! Compares the objects that controllers have with those of the server.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{EventType, key_of};
 use optimist_apiserver::storage::{Change, Revision};
 use optimist_controller::program::{Code, Statement, Variable};
-use optimist_controller::{Cache, Controller, WorkerReport, controller_of};
+use optimist_controller::{Cache, Controller, WorkerReport, compare_versions, controller_of};
 use serde_json::Value;
 
 use super::World;
@@ -81,6 +82,17 @@ pub struct StoredRow {
     pub version: Option<Revision>,
     /// The name of its controller; empty if it has none.
     pub owner: String,
+}
+
+impl CacheStanding {
+    /// Returns whether an object in it is newer than the last event of its watch: a program that changes the cached
+    /// object in place has the answer to its write decoded into that object.
+    pub fn is_ahead(&self, name: &str) -> bool {
+        let object = self.objects.iter().find(|(known, _)| known == name);
+        object.is_some_and(|(_, version)| {
+            compare_versions(version, &self.version) == Some(Ordering::Greater)
+        })
+    }
 }
 
 impl World {

@@ -33,6 +33,7 @@ crate::catalogue::messages! {
     controller_cache_none() "empty";
     controller_watch_closed() "no open watch";
     controller_on_the_way() "On the way";
+    controller_not_sent() "Sent when the watch opens";
     controller_on_the_way_none() "No event is on the way.";
     controller_queue() "Queue";
     controller_queue_none() "No key is queued.";
@@ -100,9 +101,9 @@ crate::catalogue::messages! {
     orders_untried() "not tried: in no order does anybody do something that could break it";
     orders_broken_now() "broken already, at this step";
     orders_unknown() "no history that breaks it was found";
-    orders_unsafe(steps) "broken: the shortest history has {steps} {steps|step|steps}";
+    orders_unsafe(steps) "broken: the shortest history has {steps} {steps|step|steps} from here";
     orders_never_rests(steps) "broken: a history of {steps} {steps|step|steps} ends in a cycle of writes";
-    orders_rests_wrong(steps) "broken: a history of {steps} {steps|step|steps} ends otherwise";
+    orders_rests_wrong(steps) "broken: a history of {steps} {steps|step|steps} from here ends otherwise";
     orders_open() "Open it in Play";
     orders_open_of(property) "Open the history that breaks: {property}";
     third_title() "Another actor";
@@ -163,6 +164,9 @@ crate::catalogue::messages! {
     row_delivered(event) "{event} arrives";
     row_taken(key) "takes {key}";
     row_read() "reads the cache";
+    row_changes_cached() "changes the object it read";
+    row_expects() "uses its expectations";
+    row_sends_nothing() "sends no request";
     row_not_in_cache() "NotFound from the cache";
     row_finished() "the run is over";
     row_failed() "the run fails";
@@ -199,6 +203,12 @@ crate::catalogue::messages! {
     did_read(who) "{who} reads from its cache.";
     did_read_text(version) "The cache is at {version}. No request goes to the server.";
     did_read_behind(version, behind) "The cache is at {version}, behind by {behind}. No request goes to the server.";
+    did_change_cached(who) "{who} changes an object that it read from its cache.";
+    did_change_cached_text() "The variable is that object itself, and not a copy. While the cache has it, every read gets the change. No request goes to the server.";
+    did_expect(who) "{who} uses its expectations.";
+    did_expect_text() "They are in its memory. No request goes to the server.";
+    did_send_nothing(who) "{who} sends no request.";
+    did_send_nothing_text() "The statement lacks an object or a valid name.";
     did_not_find() "The cache does not have the object.";
     did_not_find_text() "The client makes this NotFound itself. No request goes to the server.";
     did_send(who, verb, object) "{who} sends: {verb} {object}.";
@@ -206,6 +216,7 @@ crate::catalogue::messages! {
     did_send_get(who, name) "{who} reads {name} from the server.";
     did_send_done() "The server accepts it.";
     did_send_lag(version, behind) "The server accepts it. The cache is at {version}, behind by {behind}: a run that reads it now does not see this write.";
+    did_send_into_cache(version) "The server accepts it. The client writes the answer into the object in the cache: a run that reads it now sees this write. The watch of the cache is still at {version}.";
     did_send_refused(code, reason, message) "The server answers {code} {reason}: “{message}”.";
     did_lose_answer() "The server answers, and the answer is lost. The controller gets an error of the connection: it cannot know whether the write was done.";
     did_lose_request() "The request is lost: the server does not see it. The controller gets an error of the connection: it cannot know whether the write was done.";

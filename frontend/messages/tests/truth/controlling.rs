@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_client::Lost;
-use optimist_controller::{Cache, Controller, WorkQueue};
+use optimist_controller::{Cache, CachedObjects, Controller, WorkQueue};
 use optimist_simulation::{ControllerOperation, Operation, World};
+use serde_json::Value;
 
 use super::caption::Condition;
 use super::moment::Moment;
@@ -143,8 +144,17 @@ pub const STEPS: &[(&str, Condition)] = &[
         let queue = queue(at, at.world())?;
         Some(queue.queued().next().is_some() || !queue.waiting().is_empty())
     }),
-    ("did_read", |_, at| Some(at.last()?.step.exchange.is_none())),
-    ("row_read", |_, at| Some(at.last()?.step.exchange.is_none())),
+    ("did_read", |_, at| reads_cache(at)),
+    ("row_read", |_, at| reads_cache(at)),
+    ("did_change_cached", |_, at| changes_cached(at)),
+    ("row_changes_cached", |_, at| changes_cached(at)),
+    ("did_change_cached_text", |_, at| changes_cached(at)),
+    ("did_expect", |_, at| expects(at)),
+    ("row_expects", |_, at| expects(at)),
+    ("did_expect_text", |_, at| expects(at)),
+    ("did_send_nothing", |_, at| touches_nothing(at)),
+    ("row_sends_nothing", |_, at| touches_nothing(at)),
+    ("did_send_nothing_text", |_, at| touches_nothing(at)),
     ("did_read_text", |said, at| {
         let none_is_sent = at.last()?.step.exchange.is_none();
         Some(none_is_sent && was_read(at, &said.text("version"), 0)?)
@@ -216,7 +226,12 @@ pub const STEPS: &[(&str, Condition)] = &[
             cache.version() == version
                 && behind(at.world(), cache) as u64 == said.number("behind").unwrap_or(0)
         });
-        Some(at.accepted() && lags)
+        Some(at.accepted() && lags && !has_answer(at)?)
+    }),
+    ("did_send_into_cache", |said, at| {
+        let mut caches = caches(at, at.world()).iter();
+        let is_known = caches.any(|cache| cache.version() == said.text("version"));
+        Some(at.accepted() && is_known && has_answer(at)?)
     }),
     ("did_send_refused", |said, at| {
         let sent = at.exchange()?;
@@ -544,4 +559,68 @@ fn whole(time: Duration) -> Duration {
         milliseconds @ 0..10_000 => Duration::from_millis(milliseconds as u64),
         _ => Duration::from_secs(time.as_secs()),
     }
+}
+
+/// The objects in the caches of the controller, before the step and after it.
+fn cached(at: &Moment<'_>) -> Option<[Vec<Value>; 2]> {
+    let of = |world| {
+        let caches = caches(at, world).iter();
+        let objects = caches.flat_map(|cache| cache.objects().iter());
+        objects.map(|(_, object)| Value::clone(object)).collect()
+    };
+    Some([of(at.last()?.before), of(at.world())])
+}
+
+/// Returns whether a step sent nothing and left the caches as they were.
+fn reads_cache(at: &Moment<'_>) -> Option<bool> {
+    let [before, after] = cached(at)?;
+    Some(at.last()?.step.exchange.is_none() && before == after)
+}
+
+/// Returns whether a step of a program with expectations left the caches as they were.
+fn expects(at: &Moment<'_>) -> Option<bool> {
+    let program = at.world().controller(at.controller)?.code().program();
+    let text = serde_json::to_string(program).ok()?.to_lowercase();
+    Some(reads_cache(at)? && text.contains("expect"))
+}
+
+/// Returns whether a step of a program that shares the objects of its cache changed fields of them at most, and
+/// read nothing.
+fn changes_cached(at: &Moment<'_>) -> Option<bool> {
+    let [before, after] = cached(at)?;
+    let shares = at
+        .world()
+        .controller(at.controller)?
+        .code()
+        .program()
+        .options
+        .cached_objects;
+    let version = |objects: &[Value]| -> Vec<String> {
+        objects
+            .iter()
+            .map(|it| it.resource_version().to_owned())
+            .collect()
+    };
+    let quiet = at.last()?.step.exchange.is_none() && at.wrote_nothing();
+    let is_shared = shares == CachedObjects::Shared;
+    Some(quiet && is_shared && version(&before) == version(&after))
+}
+
+/// Returns whether a step neither sent a request nor changed a cache or a variable.
+fn touches_nothing(at: &Moment<'_>) -> Option<bool> {
+    let count = |world: &World| Some(world.controller(at.controller)?.run()?.variables().count());
+    let same = count(at.last()?.before)? == count(at.world())?;
+    Some(reads_cache(at)? && same)
+}
+
+/// Returns whether a cache has the object of the answer to the last request, in the version of the answer.
+fn has_answer(at: &Moment<'_>) -> Option<bool> {
+    let answer = &at.exchange()?.received;
+    let [_, after] = cached(at)?;
+    let same = |it: &Value| {
+        !answer.uid().is_empty()
+            && it.uid() == answer.uid()
+            && it.resource_version() == answer.resource_version()
+    };
+    Some(after.iter().any(same))
 }

@@ -212,7 +212,8 @@ fn of_controller(tree: &HistoryTree) -> Vec<String> {
             .find(|it| it.objects.is_empty())
             .map(|_| label::controller_cache_none()),
     );
-    if (0..standings.len()).all(|cache| world.events_on_the_way(id, cache).is_empty()) {
+    let mut open = (0..standings.len()).filter(|cache| standings[*cache].is_watching);
+    if open.all(|cache| world.events_on_the_way(id, cache).is_empty()) {
         texts.push(label::controller_on_the_way_none());
     }
     let now = world.server().environment().elapsed();

@@ -3,7 +3,7 @@
 use optimist_client::visible;
 use optimist_controller::Controller;
 use optimist_messages::{controller_card as messages, label};
-use optimist_simulation::{ActorId, CacheStanding};
+use optimist_simulation::{ActorId, CacheStanding, EventOnTheWay};
 use yew::{Html, html};
 
 use crate::state::{ControllerMsg, Sends, StateHandle};
@@ -19,6 +19,7 @@ pub(super) fn memory(
             { for standings.iter().map(cache) }
             <h3>{ label::controller_on_the_way() }</h3>
             { on_the_way(store, id, standings) }
+            { not_sent(store, id, standings) }
             <h3>{ label::controller_queue() }</h3>
             { queue(store, controller) }
         </div>
@@ -49,30 +50,57 @@ fn cache(standing: &CacheStanding) -> Html {
     }
 }
 
+/// The events that a cache does not have, in their order, and whether each is the first one of its cache.
+fn events(
+    store: &StateHandle,
+    id: ActorId,
+    caches: impl Iterator<Item = usize>,
+) -> Vec<(EventOnTheWay, usize, bool)> {
+    let of = |cache: usize| {
+        let events = store.world().events_on_the_way(id, cache).into_iter();
+        events
+            .enumerate()
+            .map(move |(place, event)| (event, cache, place == 0))
+    };
+    let mut events: Vec<_> = caches.flat_map(of).collect();
+    events.sort_by_key(|(event, ..)| event.revision);
+    events
+}
+
+/// The events that no watch is open for: the server sends them once one is.
+fn not_sent(store: &StateHandle, id: ActorId, standings: &[CacheStanding]) -> Html {
+    let closed = (0..standings.len()).filter(|cache| !standings[*cache].is_watching);
+    let events = events(store, id, closed);
+    if events.is_empty() {
+        return Html::default();
+    }
+    html! {
+        <>
+            <h3>{ label::controller_not_sent() }</h3>
+            <ol class="events-on-the-way">
+                { for events.iter().map(|(event, ..)| html! {
+                    <li><span>{ visible(&messages::arrow(event)).into_owned() }</span></li>
+                }) }
+            </ol>
+        </>
+    }
+}
+
 /// The events that have left the server and have not arrived, in their order. Nothing is promised
 /// about the order of events of two kinds: the first one of each kind can be delivered.
 fn on_the_way(store: &StateHandle, id: ActorId, standings: &[CacheStanding]) -> Html {
-    let mut events: Vec<_> = (0..standings.len())
-        .flat_map(|cache| {
-            let events = store.world().events_on_the_way(id, cache).into_iter();
-            events
-                .enumerate()
-                .map(move |(place, event)| (event, cache, place == 0))
-        })
-        .collect();
-    events.sort_by_key(|(event, ..)| event.revision);
+    let open = (0..standings.len()).filter(|cache| standings[*cache].is_watching);
+    let events = events(store, id, open);
     if events.is_empty() {
         return html! { <p class="muted">{ label::controller_on_the_way_none() }</p> };
     }
     let deliver = |cache: usize| {
-        let Some(standing) = standings.get(cache).filter(|standing| standing.is_watching) else {
-            return Html::default();
-        };
+        let kind = standings.get(cache).map_or("", |it| &it.kind);
         html! {
             <button
                 type="button"
                 class="button small"
-                aria-label={label::controller_deliver_kind(&standing.kind)}
+                aria-label={label::controller_deliver_kind(&kind)}
                 onclick={store.sends(ControllerMsg::DeliverTo(cache))}
             >
                 { label::controller_deliver_short() }

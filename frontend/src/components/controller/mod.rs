@@ -136,7 +136,8 @@ fn parts(store: &StateHandle) -> Html {
 fn actions(store: &StateHandle, (id, controller): (ActorId, &Controller)) -> Html {
     let world = store.world();
     let caches = controller.caches();
-    let on_the_way: usize = (0..caches.len())
+    let open = (0..caches.len()).filter(|cache| caches[*cache].is_watching());
+    let on_the_way: usize = open
         .map(|cache| world.events_on_the_way(id, cache).len())
         .sum();
     let button = |text: String, enabled: bool, msg: ControllerMsg, class: &'static str| {
