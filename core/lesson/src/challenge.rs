@@ -61,7 +61,7 @@ impl fmt::Display for Finding {
         let tally = self.tally;
         write!(f, "{} orders:", tally.total())?;
         let parts = [
-            (tally.in_object, "have both edits in the object"),
+            (tally.in_object, "keep both edits and refuse nobody"),
             (tally.replaced, "replace an edit knowingly"),
             (tally.left_out, "leave an edit out"),
             (tally.refused, "refuse a write"),

@@ -89,12 +89,16 @@ pub(super) fn matrix(model: &Explored) -> Html {
         2 => label::legend_kept_both(),
         _ => label::legend_kept_all(),
     };
+    let legend_refused = match model.setup.loses_answer {
+        true => label::legend_refused_lost_answer(),
+        false => label::legend_refused(),
+    };
     html! {
         <>
             <ul class="legend" aria-label={label::legend()}>
                 <li class="kept">{ legend_kept }</li>
                 <li class="replaced">{ label::legend_replaced() }</li>
-                <li class="refused">{ label::legend_refused() }</li>
+                <li class="refused">{ legend_refused }</li>
                 <li class="lost">{ label::legend_lost() }</li>
                 if left_out {
                     <li class="left-out">{ label::legend_left_out() }</li>

@@ -256,12 +256,9 @@ async fn the_columns_tell_a_conflict_from_what_is_not_possible_and_what_is_gone(
         let all = all(".matrix thead th").into_iter();
         all.skip(2).filter_map(|it| it.text_content()).collect()
     };
-    assert_eq!(
-        headings(),
-        ["both in the object", "replaced", "409", "lost update"]
-    );
+    assert_eq!(headings(), ["both kept", "replaced", "409", "lost update"]);
     edits(&page, "delete-and-edit").await;
-    assert_eq!(headings()[2..5], ["409", "not possible", "gone"]);
+    assert_eq!(headings()[2..5], ["409", "422, 415", "gone"]);
 }
 
 #[wasm_bindgen_test]

@@ -23,6 +23,7 @@ pub fn with_third(says: &str, does: ThirdActor) -> String {
         ThirdActor::Tool(Preset::KubectlScale | Preset::Autoscaler) => {
             en::with_scaling_tool(&says, &third(does))
         }
+        ThirdActor::Tool(Preset::KubectlEdit) => en::with_editing_tool(&says, &third(does)),
         ThirdActor::Tool(_) => en::with_tool(&says, &third(does)),
         _ => en::with_third(&says, &third(does)),
     }

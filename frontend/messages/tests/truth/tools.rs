@@ -7,7 +7,7 @@ use optimist_simulation::explore::{
     ExplorePreset, PRESETS, Plan, Search, SearchStatus, ThirdActor, Transition, TransitionId,
     TransitionKind, replayed,
 };
-use optimist_simulation::{HistoryTree, World};
+use optimist_simulation::{Exchange, HistoryTree, World};
 
 use super::hearing::{ConditionOf, Conditions, Hearing};
 use super::judge::{Leaves, leaves};
@@ -21,6 +21,8 @@ const TOOL: usize = 2;
 pub struct Alone {
     before: Leaves,
     after: Leaves,
+    /// `true` if the body of one of its requests has a `spec`.
+    sends_spec: bool,
 }
 
 impl Alone {
@@ -33,6 +35,16 @@ impl Alone {
         changed.dedup();
         changed.retain(|place| !is_mark(place));
         changed
+    }
+
+    /// Returns whether one annotation is new, and nothing else.
+    fn annotates(&self) -> bool {
+        let changed = self.changed();
+        let [place] = changed[..] else {
+            return false;
+        };
+        let is_new = !self.before.contains_key(place);
+        is_new && place.starts_with(&["metadata".to_owned(), "annotations".to_owned()])
     }
 
     fn replicas(&self) -> Option<(u64, u64)> {
@@ -55,13 +67,12 @@ pub fn is_mark(place: &[String]) -> bool {
 }
 
 pub const ALONE: &[(&str, ConditionOf<Alone>)] = &[
-    ("with_tool", |_, it| {
-        let changed = it.changed();
-        let [place] = changed[..] else {
-            return Some(false);
-        };
-        let is_new = !it.before.contains_key(place);
-        Some(is_new && place.starts_with(&["metadata".to_owned(), "annotations".to_owned()]))
+    ("with_tool", |said, it| {
+        // Who edits has no manifest.
+        Some(it.annotates() && said.text("tool") != "kubectl edit")
+    }),
+    ("with_editing_tool", |_, it| {
+        Some(it.annotates() && !it.sends_spec)
     }),
     ("with_scaling_tool", |_, it| {
         let (before, after) = it.replicas()?;
@@ -108,6 +119,11 @@ struct Searched {
     start: HistoryTree,
 }
 
+/// The request of the current step.
+fn exchange(tree: &HistoryTree) -> Option<Exchange> {
+    tree.step(tree.current())?.exchange.clone()
+}
+
 impl Searched {
     fn new(preset: &ExplorePreset, third: ThirdActor) -> Option<Self> {
         let mut scenario = preset.scenario().ok()?;
@@ -133,9 +149,12 @@ impl Searched {
     /// The object before and after the tool's requests, with nobody else.
     fn alone(&self) -> Option<Alone> {
         let (mut path, mut at) = (Vec::new(), 0);
+        let mut sends_spec = false;
         while let Some(edge) = self.next(at) {
             path.push(edge);
             at = self.search.edges()[edge].to;
+            let sent = exchange(&self.after(&path));
+            sends_spec |= sent.is_some_and(|it| it.sent.get("spec").is_some());
         }
         let stored = |tree: &HistoryTree| {
             let stored = tree.world().stored();
@@ -144,6 +163,7 @@ impl Searched {
         Some(Alone {
             before: stored(&self.start)?,
             after: stored(&self.after(&path))?,
+            sends_spec,
         })
     }
 
@@ -154,7 +174,6 @@ impl Searched {
         path.push(id);
         let after = self.after(&path);
         let revision = |tree: &HistoryTree| tree.world().server().store().revision();
-        let exchange = |tree: &HistoryTree| tree.step(tree.current())?.exchange.clone();
         let sent = exchange(&after)?;
         let (mut at, mut next) = (edge.to, None);
         while let Some(id) = self.next(at).filter(|_| next.is_none()) {
