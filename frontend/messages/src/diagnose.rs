@@ -19,7 +19,7 @@ pub use crate::audit::{
 };
 pub use crate::claims::{contradiction, same_name};
 use crate::edits::EMPTY;
-pub use crate::headline::{headline, headline_by};
+pub use crate::headline::{headline, headline_by, headline_of};
 pub use crate::input::{
     error_advice, error_facts, errors_title, get_command, get_purpose, live_says, names_object,
     versions_says, versions_title,

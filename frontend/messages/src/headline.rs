@@ -4,6 +4,7 @@ use optimist_apiserver::apply::Manager;
 use optimist_apiserver::go;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_client::{Preset, visible};
+use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::completions::RemedyEffect;
 use optimist_diagnose::ownership::UNNAMED;
 use optimist_diagnose::preview::{
@@ -29,6 +30,11 @@ pub fn headline<'a>(
         return None;
     };
     headline_by(&client_long(preset), row, remedies)
+}
+
+/// Says of which object a headline is, where there are several.
+pub fn headline_of(object: &ObjectId, says: &str) -> String {
+    en::headline_of_object(&visible(&object.to_string()), &says)
 }
 
 /// Says in one sentence like [`headline`] which fields a client cannot write, by its name.

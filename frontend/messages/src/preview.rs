@@ -57,6 +57,11 @@ fn other_namespace(preview: &Preview) -> Option<String> {
     Some(en::upgrade_other_namespace(&left, &written))
 }
 
+/// Says why a client has no preview of several objects.
+pub fn without_preview(client: Preset) -> String {
+    en::upgrade_not_by(&ways::client_long(client))
+}
+
 /// Says the tool's treatment of the other objects when one is refused.
 pub fn after_refusal(preview: &Preview) -> String {
     match preview.after_refusal {

@@ -15,7 +15,9 @@ const MAX_CHANGES: usize = 300;
 
 pub(crate) fn history(out: &mut CaseDocument, id: &ObjectId, history: &ObservedHistory) {
     out.heading(3, &label::happened_to(id));
-    out.says(&verdict(history));
+    if let Some(says) = without_fight(history) {
+        out.says(&says);
+    }
     if history.problem.is_none() && history.versions.len() < 2 {
         out.command(&label::happened_watch_command());
     }
@@ -39,16 +41,14 @@ pub(crate) fn history(out: &mut CaseDocument, id: &ObjectId, history: &ObservedH
     changes(out, history);
 }
 
-/// Returns the sentence for a history without a fight; empty if there is one.
-fn verdict(history: &ObservedHistory) -> String {
+/// Says why no fight is known in a history. `None` if something in it is told.
+pub fn without_fight(history: &ObservedHistory) -> Option<String> {
+    let is_quiet = history.fights.is_empty() && history.returning.is_empty();
     match &history.problem {
-        Some(problem) => label::happened_managed_fields(problem),
-        None if history.versions.len() < 2 => label::happened_one_version(),
-        None if history.changes.is_empty() => label::happened_nothing(),
-        None if history.fights.is_empty() && history.returning.is_empty() && history.owned => {
-            label::happened_no_fight()
-        }
-        None => String::new(),
+        Some(problem) => Some(label::happened_managed_fields(problem)),
+        None if history.versions.len() < 2 => Some(label::happened_one_version()),
+        None if history.changes.is_empty() => Some(label::happened_nothing()),
+        None => (is_quiet && history.owned).then(label::happened_no_fight),
     }
 }
 

@@ -19,6 +19,7 @@ use optimist_state::{CaseReading, DiagnoseState};
 
 use document::CaseDocument;
 pub use hand_over_script::{HandOverChoice, HandOverScript};
+pub use history::without_fight;
 pub use preview::preview_markdown;
 
 /// Writes the case as Markdown. Parts that have not run yet are not in it
@@ -76,10 +77,16 @@ pub fn case_headline(case: &DiagnoseState) -> Option<String> {
     let run = case.table.as_ref()?;
     let remedies = run.remedies.as_ref();
     let remedies = remedies.map(|all| all.iter().map(|it| &it.out));
-    match case.unknown_client() {
+    let says = match case.unknown_client() {
         Some(tool) => messages::headline_by(&messages::tool(tool), run.usual_row()?, remedies),
         None => messages::headline(run.usual_row()?, remedies),
-    }
+    }?;
+    // Of several objects, it is about the selected one alone.
+    let selected = case.reading().filter(|_| case.cases.len() > 1);
+    Some(match selected {
+        Some(reading) => messages::headline_of(&reading.title(), &says),
+        None => says,
+    })
 }
 
 /// Says why the selected object is not on a server.

@@ -7,6 +7,7 @@ use optimist_diagnose::lanes::Pace;
 use optimist_diagnose::observed::{FieldChange, Fight};
 use optimist_messages::diagnose::{self as messages, written};
 use optimist_messages::{label, lanes};
+use optimist_report::without_fight;
 use serde_json::Value;
 use yew::{Html, classes, html};
 
@@ -97,23 +98,18 @@ pub(super) fn headlines(fights: &[Fight]) -> Html {
 
 /// Returns the sentence for a history without a fight.
 fn verdict(history: &ObservedHistory) -> Html {
-    let says = match &history.problem {
-        Some(problem) => label::happened_managed_fields(problem),
-        None if history.versions.len() < 2 => {
-            return html! {
-                <>
-                    <p class="says">{ label::happened_one_version() }</p>
-                    { command(label::happened_watch_command()) }
-                </>
-            };
-        }
-        None if history.changes.is_empty() => label::happened_nothing(),
-        None if history.fights.is_empty() && history.returning.is_empty() && history.owned => {
-            label::happened_no_fight()
-        }
-        None => return Html::default(),
+    let Some(says) = without_fight(history) else {
+        return Html::default();
     };
-    html! { <p class="says">{ visible(&says).into_owned() }</p> }
+    let needs_more = history.problem.is_none() && history.versions.len() < 2;
+    html! {
+        <>
+            <p class="says">{ visible(&says).into_owned() }</p>
+            if needs_more {
+                { command(label::happened_watch_command()) }
+            }
+        </>
+    }
 }
 
 /// A field that managers fight over, with a link to each step of the fight.

@@ -20,6 +20,9 @@ const FIELDS: usize = 40;
 
 /// Draws the switch between the preview and one object.
 pub(super) fn switch(store: &StateHandle) -> Html {
+    if let Some(client) = store.diagnose.client_without_preview() {
+        return html! { <p class="no-preview">{ messages::without_preview(client) }</p> };
+    }
     if store.diagnose.preview.is_none() {
         return Html::default();
     }

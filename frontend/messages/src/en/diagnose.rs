@@ -369,6 +369,7 @@ crate::catalogue::messages! {
     assume_server_side() "helm upgrade of Helm 4 applies server-side if the last release did, or with --server-side=true.";
 
     // The first sentence of a case.
+    headline_of_object(object, says) "{object}: {says}";
     headline_accepted(client) "The API server accepts this write by {client}.";
     headline_refused(client, fields, owners) "{client} cannot write {fields}: {owners}.";
     headline_invalid(client, fields) "{client} cannot write this object: the API server finds {fields} invalid.";

@@ -47,7 +47,7 @@ crate::catalogue::messages! {
     upgrade_outcome_not_reached() "not reached";
     upgrade_later(outcome) "When no other object is refused, it is {outcome}.";
     upgrade_stopped_before() "the tool stops before it";
-    upgrade_stops_then() "the tool does this, and then stops";
+    upgrade_stops_then() "the tool does this before it stops";
     upgrade_outcome_changed() "changed";
     upgrade_outcome_created() "created";
     upgrade_outcome_unchanged() "unchanged";
@@ -98,6 +98,7 @@ crate::catalogue::messages! {
     assumed_namespace_exists(namespace) "the namespace {namespace} exists";
     assumed_namespace(namespace) "the manifest names no namespace, so it is written to {namespace}";
     assumed_version() "the API server here is past this resourceVersion, so the object got another one";
+    upgrade_not_by(client) "For {client}, this page runs one object at a time. For a row of each object, choose kubectl apply, Helm, Argo CD or Flux.";
     assumed_previous() "the manifests of the last write were not given, so the object itself decides what the tool wrote";
     assumed_state() "the object is not in Terraform's state, which was not given; if it is, Terraform deletes it";
     assumed_in_state() "the objects that exist are in Terraform's state, which was not given; it does not write those that are not";

@@ -10,6 +10,7 @@ use optimist_diagnose::preview::{
     DeliveryTool, Preview, PreviewInput, PreviewOutcome, PreviewRow, PreviewRun, Pruning, Trouble,
 };
 
+use super::DiagnoseState;
 use super::reading::CaseReading;
 use crate::State;
 use crate::jobs::{JobId, JobResult, Work};
@@ -49,6 +50,20 @@ pub struct CasePreview {
     pub shown: Option<PreviewFilter>,
 }
 
+/// Returns whether there are several objects, and a manifest of one.
+fn has_several(cases: &[Rc<CaseReading>]) -> bool {
+    let all = || cases.iter().filter(|it| it.scene.is_none());
+    all().any(|it| it.case.manifest.is_some()) && all().count() > 1
+}
+
+impl DiagnoseState {
+    /// The client, if it has no preview of the several objects of the case because it writes no manifests.
+    pub fn client_without_preview(&self) -> Option<Preset> {
+        let client = self.client();
+        (!client.writes_manifest() && has_several(&self.cases)).then_some(client)
+    }
+}
+
 impl CasePreview {
     /// The preview of a case. `None` if there is no manifest, if there is one object alone, or if the
     /// client does not write manifests.
@@ -60,7 +75,7 @@ impl CasePreview {
     ) -> Option<Self> {
         let all = || cases.iter().filter(|it| it.scene.is_none());
         let mut next: Vec<_> = all().filter_map(|it| it.case.manifest.clone()).collect();
-        if !tool.writes_manifest() || next.is_empty() || all().count() < 2 {
+        if !tool.writes_manifest() || !has_several(cases) {
             return None;
         }
         let first = all().next()?;
