@@ -4,7 +4,7 @@
 #[allow(dead_code)]
 mod page;
 
-use optimist_client::visible;
+use optimist_client::{Preset, visible};
 use optimist_diagnose::input::Input;
 use optimist_diagnose::message::PrintedError;
 use optimist_diagnose::ways::Instruction;
@@ -356,6 +356,19 @@ fn a_conflict_is_told_first_with_its_owners_and_the_ways_out() {
     let first = Seen::parse(&markdown).texts.into_iter().nth(1);
     assert_eq!(first, case_headline(&live), "right below the title");
     assert!(first.is_some_and(|it| it.contains("(its last change: 2026")));
+}
+
+#[test]
+fn of_several_objects_the_headline_names_the_one_that_it_is_about() {
+    let mut page = example(CaseExample::Release);
+    for client in [Preset::KubectlReplace, Preset::Update, Preset::Helm4] {
+        page.send(DiagnoseMsg::Client(client));
+        page.finish_work();
+        let case = &page.state.diagnose;
+        let says = case_headline(case).expect("it has a headline");
+        let object = case.reading().expect("one is selected").title();
+        assert!(says.starts_with(&format!("{object}: ")), "{says}");
+    }
 }
 
 #[test]

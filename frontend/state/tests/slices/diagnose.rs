@@ -583,6 +583,12 @@ fn a_preview_says_of_every_object_of_an_upgrade_what_becomes_of_it() {
             .all(|(_, outcome)| *outcome != PreviewOutcome::Conflict),
         "Helm 3 patches, and a patch takes what others own: {found:?}"
     );
+    assert_eq!(page.state.diagnose.client_without_preview(), None);
+    page.send(DiagnoseMsg::Client(Preset::Update));
+    page.finish_work();
+    let case = &page.state.diagnose;
+    assert!(case.preview.is_none());
+    assert_eq!(case.client_without_preview(), Some(Preset::Update));
 }
 
 #[test]
