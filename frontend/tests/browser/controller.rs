@@ -47,7 +47,7 @@ async fn a_second_child_is_made_from_a_cache_that_is_behind() {
     assert!(card.contains("behind by 2"), "{card}");
     assert!(card.contains("Deliver next event (2)"), "{card}");
     let history = page.text("History");
-    assert!(history.contains("on the way"), "{history}");
+    assert!(history.contains("not arrived"), "{history}");
     assert!(history.contains("run 2"), "{history}");
 }
 

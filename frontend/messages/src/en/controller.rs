@@ -160,7 +160,7 @@ crate::catalogue::messages! {
     stored_owner() "Owner";
     stored_deleted() "deleted";
     event_arrow(event, name, revision) "{event} {name} {revision}";
-    event_on_the_way() "on the way";
+    event_on_the_way() "not arrived";
     row_delivered(event) "{event} arrives";
     row_taken(key) "takes {key}";
     row_read() "reads the cache";
