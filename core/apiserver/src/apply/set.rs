@@ -396,7 +396,7 @@ impl SetNode {
                 self.member = true;
                 self.children = Set::default();
             }
-            Type::Scalar(_) | Type::Any => {}
+            Type::Scalar(_) | Type::Any | Type::Definition(_) => {}
         }
     }
 

@@ -244,7 +244,7 @@ fn fits_type(below: &JsonMap, ty: &Type) -> bool {
         Type::Map(inner) if !inner.atomic => &inner.value,
         Type::List(inner) if inner.kind != ListKind::Atomic => &inner.item,
         Type::Map(_) | Type::List(_) => return false,
-        Type::Scalar(_) | Type::Any => return true,
+        Type::Scalar(_) | Type::Any | Type::Definition(_) => return true,
     };
     parents(below).all(|(_, below)| fits_type(below, item))
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::{Path, PathElement};
 use crate::object::JsonMap;
-use crate::schema::{ListKind, ListType, MapType, Struct, Type};
+use crate::schema::{DefinitionPart, ListKind, ListType, MapType, Struct, Type};
 
 pub use compare::{TypedComparison, compare};
 pub use extract::extract;
@@ -47,7 +47,8 @@ pub(super) fn shape<'a>(ty: &'a Type, value: Option<&Value>) -> Shape<'a> {
         Type::Map(inner) => Shape::Map(inner),
         Type::List(inner) if inner.kind == ListKind::Atomic => Shape::AtomicList,
         Type::List(inner) => Shape::List(inner),
-        Type::Any => match value {
+        Type::Definition(DefinitionPart::Schema) => Shape::Struct(DefinitionPart::schema()),
+        Type::Any | Type::Definition(_) => match value {
             Some(Value::Array(_)) => Shape::AtomicList,
             Some(Value::Object(_)) | None | Some(Value::Null) => Shape::AnyMap,
             Some(_) => Shape::Scalar,

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::go;
-use crate::schema::{Quantity, Scalar, Struct, Type};
+use crate::schema::{DefinitionPart, Quantity, Scalar, Struct, Type, decode_part};
 
 /// The result of a conversion.
 #[derive(Debug, PartialEq)]
@@ -84,6 +84,14 @@ impl Converter {
         match (ty, value) {
             (Type::Any | Type::Scalar(Scalar::Raw), _) | (_, Value::Null) => Ok(()),
             (Type::Struct(inner), value) => self.structure(value, inner),
+            (Type::Definition(DefinitionPart::Schema), value) => {
+                self.structure(value, DefinitionPart::schema())
+            }
+            // It reads its own JSON.
+            (Type::Definition(part), value) => {
+                *value = decode_part(value.take().into(), *part)?;
+                Ok(())
+            }
             // A map's keys are not in the path of what is in it.
             (Type::Map(inner), Value::Object(members)) => members
                 .values_mut()

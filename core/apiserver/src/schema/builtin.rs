@@ -5,7 +5,9 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
-use super::{Field, ListKind, ListType, MapType, Omit, PatchStrategy, Scalar, Struct, Type};
+use super::{
+    DefinitionPart, Field, ListKind, ListType, MapType, Omit, PatchStrategy, Scalar, Struct, Type,
+};
 
 static TYPES: LazyLock<Types> = LazyLock::new(|| parse(include_str!("builtin.schema"), None));
 
@@ -174,6 +176,16 @@ fn named(name: &str, known: &KnownTypes<'_>) -> Type {
             item: named(item, known),
             kind: ListKind::Atomic,
         }));
+    }
+    let part = match name {
+        "schema" => Some(DefinitionPart::Schema),
+        "schemaorlist" => Some(DefinitionPart::SchemaOrList),
+        "schemaortexts" => Some(DefinitionPart::SchemaOrTexts),
+        "schemaorflag" => Some(DefinitionPart::SchemaOrFlag),
+        _ => None,
+    };
+    if let Some(part) = part {
+        return Type::Definition(part);
     }
     let scalar = match name {
         "string" => Scalar::String,

@@ -1,7 +1,13 @@
 //! From JSON to a built-in type and back, as a Go struct would hold and write it
 //! (`sigs.k8s.io/json` v0.0.0-2025 with strict mode; `omitempty` and `omitzero` of the API types).
 
+mod absent;
 mod definitions;
+
+pub(super) use absent::is_written_absent;
+pub use absent::zero;
+use absent::{absent, empty, insert_absent};
+pub use definitions::decode_part;
 
 use std::collections::BTreeSet;
 
@@ -86,55 +92,6 @@ fn decode_with<'a>(
             strict_errors: decoder.strict_errors,
             empties: Empties::new(decoder.empties, decoder.spellings),
         }),
-    }
-}
-
-/// Returns the JSON of an untouched Go value of this struct.
-pub fn zero(ty: &Struct) -> Value {
-    Value::Object(empty(ty))
-}
-
-fn empty(ty: &Struct) -> JsonMap {
-    let mut map = JsonMap::new();
-    for position in ty.written_absent() {
-        insert_absent(&ty.fields[*position], &mut map);
-    }
-    map
-}
-
-fn insert_absent(field: &Field, map: &mut JsonMap) {
-    if let Some(value) = absent(&field.ty, field.pointer, field.omit) {
-        map.insert(field.name.clone(), value);
-    }
-}
-
-/// Returns whether a field is written although it was never set.
-pub(super) fn is_written_absent(field: &Field) -> bool {
-    absent(&field.ty, field.pointer, field.omit).is_some()
-}
-
-/// The written form of a field that was never set; `None` if the field is left out.
-fn absent(ty: &Type, pointer: bool, omit: Omit) -> Option<Value> {
-    match (ty, omit) {
-        (_, Omit::Zero) => None,
-        (Type::Struct(inner), _) if !pointer => Some(zero(inner)),
-        (Type::Scalar(Scalar::Time | Scalar::MicroTime), _) if !pointer => Some(Value::Null),
-        // A struct in Go, so never empty.
-        (Type::Scalar(Scalar::Quantity), _) if !pointer => Some(zero_scalar(Scalar::Quantity)),
-        (_, Omit::Empty) => None,
-        (Type::Scalar(scalar), Omit::Never) if !pointer => Some(zero_scalar(*scalar)),
-        (_, Omit::Never) => Some(Value::Null),
-    }
-}
-
-fn zero_scalar(scalar: Scalar) -> Value {
-    match scalar {
-        Scalar::String => "".into(),
-        Scalar::Bool => false.into(),
-        Scalar::Int32 | Scalar::Int64 | Scalar::Number | Scalar::IntOrString => 0.into(),
-        Scalar::Untyped | Scalar::Raw => Value::Null,
-        Scalar::Quantity => "0".into(),
-        Scalar::Bytes | Scalar::Time | Scalar::MicroTime => Value::Null,
     }
 }
 
@@ -284,10 +241,8 @@ impl<'a> Decoder<'a> {
     /// left there.
     fn value(&mut self, node: Node, ty: &'a Type, before: Option<Value>) -> Value {
         match (ty, node) {
-            (Type::Any, mut node) => {
-                self.definition(&mut node);
-                Value::from(node)
-            }
+            (Type::Any, node) => Value::from(node),
+            (Type::Definition(part), node) => self.definition(node, *part),
             (_, Node::Null) => Value::Null,
             (Type::Struct(inner), Node::Object(members)) => {
                 let before = match before {
@@ -444,6 +399,7 @@ impl<'a> Decoder<'a> {
             (Type::List(list), Some(name)) if matches!(list.item, Type::Scalar(Scalar::String)) => {
                 format!("[]{name}")
             }
+            (Type::List(_) | Type::Map(_), Some(name)) => name.to_owned(),
             _ => go_type(ty),
         }
     }
@@ -456,6 +412,11 @@ impl<'a> Decoder<'a> {
         });
         let path: Vec<&str> = steps.flatten().flatten().collect();
         let (owner, path) = (self.owner, path.join("."));
+        if path.is_empty() {
+            return self.fail(format!(
+                "json: cannot unmarshal {what} into Go value of type {name}"
+            ));
+        }
         self.fail(format!(
             "json: cannot unmarshal {what} into Go struct field {owner}.{path} of type {name}"
         ))

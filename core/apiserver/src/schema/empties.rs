@@ -156,7 +156,7 @@ fn is_in_whole_list(root: &Struct, path: &[String]) -> bool {
                     None => return false,
                 }
             }
-            Type::Scalar(_) | Type::Any => return false,
+            Type::Scalar(_) | Type::Any | Type::Definition(_) => return false,
         };
     }
     false

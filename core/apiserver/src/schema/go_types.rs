@@ -1,6 +1,6 @@
 //! The names of types in the messages of Go (`reflect.Type.String`).
 
-use super::{Scalar, Type, kinds};
+use super::{DefinitionPart, Scalar, Type, kinds};
 
 /// A type's name in Go's messages.
 pub(super) fn go_type(ty: &Type) -> String {
@@ -26,5 +26,12 @@ pub(super) fn go_type(ty: &Type) -> String {
         Type::Map(inner) => format!("map[string]{}", go_type(&inner.value)),
         Type::List(inner) => format!("[]{}", go_type(&inner.item)),
         Type::Any => "interface {}".to_owned(),
+        Type::Definition(part) => match part {
+            DefinitionPart::Schema => "v1.JSONSchemaProps",
+            DefinitionPart::SchemaOrList => "v1.JSONSchemaPropsOrArray",
+            DefinitionPart::SchemaOrTexts => "v1.JSONSchemaPropsOrStringArray",
+            DefinitionPart::SchemaOrFlag => "v1.JSONSchemaPropsOrBool",
+        }
+        .to_owned(),
     }
 }

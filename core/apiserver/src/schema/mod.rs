@@ -13,7 +13,7 @@ pub mod openapi;
 pub(crate) mod pod_amounts;
 mod spelled;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ use crate::go;
 use crate::object::JsonMap;
 
 pub use builtin::builtin;
-pub use decode::{Decoded, decode, decode_spelled, zero};
+pub use decode::{Decoded, decode, decode_part, decode_spelled, zero};
 pub(crate) use defaults::TEMPLATE_GENERATION;
 pub use defaults::fill_defaults;
 pub use empties::Empties;
@@ -42,6 +42,30 @@ pub enum Type {
     List(Arc<ListType>),
     /// Anything: structure is deduced from the value (maps granular, lists atomic).
     Any,
+    /// A schema in a CustomResourceDefinition, whose members are such schemas in turn.
+    Definition(DefinitionPart),
+}
+
+/// A place in a CustomResourceDefinition that a schema can stand in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefinitionPart {
+    /// `JSONSchemaProps`.
+    Schema,
+    /// A schema or a list of them (`JSONSchemaPropsOrArray`).
+    SchemaOrList,
+    /// A schema or a list of names (`JSONSchemaPropsOrStringArray`).
+    SchemaOrTexts,
+    /// A schema or a flag (`JSONSchemaPropsOrBool`).
+    SchemaOrFlag,
+}
+
+impl DefinitionPart {
+    /// The declared members of a schema.
+    pub fn schema() -> &'static Struct {
+        static SCHEMA: LazyLock<Arc<Struct>> =
+            LazyLock::new(|| builtin("JSONSchemaProps").cloned().unwrap_or_default());
+        &SCHEMA
+    }
 }
 
 /// The type of a leaf.
@@ -251,7 +275,7 @@ impl Type {
             Type::Map(inner) => {
                 inner.value.keeps_empty() || matches!(inner.value, Type::Scalar(Scalar::Bytes))
             }
-            Type::Scalar(_) | Type::Any => false,
+            Type::Scalar(_) | Type::Any | Type::Definition(_) => false,
         }
     }
 

@@ -37,6 +37,8 @@ pub struct Schema {
     pub embedded: bool,
     /// An integer or a string.
     pub int_or_string: bool,
+    /// `true` if it is not checked that a value is an integer or a string (`Structural.ToKubeOpenAPI`).
+    pub lax: bool,
     /// The rule that tells items of an array apart.
     pub list: ListKind,
     /// Server-side apply owns the object as a whole.
@@ -123,6 +125,17 @@ impl Schema {
             Some(Additional::Of(schema)) => Some(schema),
             _ => None,
         })
+    }
+
+    /// Says of it and everything below it whether it is checked that a value is an integer or a string.
+    pub fn set_lax(&mut self, lax: bool) {
+        self.lax = lax;
+        if let Some(Additional::Of(schema)) = &mut self.additional {
+            schema.set_lax(lax);
+        }
+        let items = self.items.as_deref_mut();
+        let below = self.properties.values_mut().chain(items);
+        below.for_each(|schema| schema.set_lax(lax));
     }
 
     /// Returns whether it, or anything below it, has validation rules in CEL.

@@ -9,7 +9,7 @@ use super::{Resources, actions};
 use crate::apply::element_order;
 use crate::json::{push_sorted, push_text, sorted};
 use crate::object::{JsonMap, text};
-use crate::schema::{Omit, Struct, Type, builtin};
+use crate::schema::{DefinitionPart, Omit, Struct, Type, builtin};
 
 /// A document's text.
 pub(super) fn written(document: &Value, resources: &Resources) -> String {
@@ -332,7 +332,6 @@ fn of_struct(value: &Value, root: &Struct, out: &mut String) {
         name_of(name, &mut first, out);
         match root.fields.get(position) {
             _ if name == "fieldsV1" => fields(value, out),
-            _ if name == "openAPIV3Schema" => schema(value, out),
             Some(field) => typed(value, &field.ty, out),
             None => push_sorted(value, out),
         }
@@ -343,6 +342,7 @@ fn of_struct(value: &Value, root: &Struct, out: &mut String) {
 fn typed(value: &Value, ty: &Type, out: &mut String) {
     match (ty, value) {
         (Type::Struct(inner), _) => of_struct(value, inner, out),
+        (Type::Definition(_), _) => schema(value, out),
         (Type::List(inner), _) => list(value, out, |item, out| typed(item, &inner.item, out)),
         (Type::Map(inner), Value::Object(map)) => {
             let mut first = true;
@@ -357,82 +357,12 @@ fn typed(value: &Value, ty: &Type, out: &mut String) {
     }
 }
 
-/// The fields of a schema in a CustomResourceDefinition (`apiextensions/v1`, `types_jsonschema.go`).
-const SCHEMA: &[&str] = &[
-    "id",
-    "$schema",
-    "$ref",
-    "description",
-    "type",
-    "format",
-    "title",
-    "default",
-    "maximum",
-    "exclusiveMaximum",
-    "minimum",
-    "exclusiveMinimum",
-    "maxLength",
-    "minLength",
-    "pattern",
-    "maxItems",
-    "minItems",
-    "uniqueItems",
-    "multipleOf",
-    "enum",
-    "maxProperties",
-    "minProperties",
-    "required",
-    "items",
-    "allOf",
-    "oneOf",
-    "anyOf",
-    "not",
-    "properties",
-    "additionalProperties",
-    "patternProperties",
-    "dependencies",
-    "additionalItems",
-    "definitions",
-    "externalDocs",
-    "example",
-    "nullable",
-    "x-kubernetes-preserve-unknown-fields",
-    "x-kubernetes-embedded-resource",
-    "x-kubernetes-int-or-string",
-    "x-kubernetes-list-map-keys",
-    "x-kubernetes-list-type",
-    "x-kubernetes-map-type",
-    "x-kubernetes-validations",
-];
-static RULE: MemberOrder = MemberOrder {
-    names: &[
-        "rule",
-        "message",
-        "messageExpression",
-        "reason",
-        "fieldPath",
-        "optionalOldSelf",
-    ],
-    inner: &[],
-};
-
-/// Writes a schema and the schemas in it.
+/// Writes a schema of a CustomResourceDefinition, or what stands for one.
 fn schema(value: &Value, out: &mut String) {
-    let Value::Object(map) = value else {
-        return push_sorted(value, out);
-    };
-    members(map, SCHEMA, out, |name, member, out| match (name, member) {
-        ("items" | "not" | "additionalProperties" | "additionalItems", _) => schema(member, out),
-        ("allOf" | "oneOf" | "anyOf", _) => list(member, out, schema),
-        (
-            "properties" | "patternProperties" | "dependencies" | "definitions",
-            Value::Object(named),
-        ) => members(named, &[], out, |_, inner, out| schema(inner, out)),
-        ("x-kubernetes-validations", _) => {
-            ordered(member, &RULE, out, &|_, value, out| push_sorted(value, out));
-        }
-        _ => push_sorted(member, out),
-    });
+    match value {
+        Value::Array(_) => list(value, out, schema),
+        _ => of_struct(value, DefinitionPart::schema(), out),
+    }
 }
 
 /// A set of fields in the order of its path elements (`fieldpath/serialize.go`).

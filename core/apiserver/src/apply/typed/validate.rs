@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{ItemKey, Shape, has_repeats};
 use crate::go;
-use crate::schema::{ListKind, ListType, Scalar, Struct, Type};
+use crate::schema::{DefinitionPart, ListKind, ListType, Scalar, Struct, Type};
 
 /// The place of a value, which is printed only if the value is wrong.
 enum CheckedPlace<'a> {
@@ -59,12 +59,18 @@ fn validate_value(
                 errors.push(format!("{place}: {message}"));
             }
         }
+        // A struct without fields is published as an object of which nothing is said.
+        Type::Struct(inner) if inner.fields.is_empty() && inner.others.is_none() => {}
         Type::Struct(inner) => {
             validate_members(value, Shape::Struct(inner), lax, place, errors);
         }
         Type::Map(inner) => validate_members(value, Shape::Map(inner), lax, place, errors),
         Type::List(inner) => validate_items(value, inner, lax, place, errors),
-        Type::Any => {}
+        Type::Definition(DefinitionPart::Schema) => {
+            let schema = Shape::Struct(DefinitionPart::schema());
+            validate_members(value, schema, lax, place, errors);
+        }
+        Type::Any | Type::Definition(_) => {}
     }
 }
 

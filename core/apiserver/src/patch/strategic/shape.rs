@@ -48,7 +48,7 @@ impl<'a> Shape<'a> {
             Type::Scalar(Scalar::Int32) => "int32",
             Type::Scalar(Scalar::Int64) => "int64",
             Type::Scalar(Scalar::Number) => "float64",
-            Type::Struct(_) | Type::Scalar(_) | Type::Any => "struct",
+            Type::Struct(_) | Type::Scalar(_) | Type::Any | Type::Definition(_) => "struct",
         }
     }
 

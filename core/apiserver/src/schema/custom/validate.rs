@@ -169,7 +169,9 @@ fn check(value: &Value, schema: &Schema, path: &str, before: Option<Before<'_>>)
 
 /// The types that a schema names.
 pub(super) fn types(schema: &Schema) -> Vec<&str> {
-    if schema.int_or_string {
+    if schema.int_or_string && schema.lax {
+        Vec::new()
+    } else if schema.int_or_string {
         vec!["integer", "string"]
     } else if schema.ty.is_empty() {
         Vec::new()

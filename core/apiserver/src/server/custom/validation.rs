@@ -1,12 +1,15 @@
 //! Validation of a CustomResourceDefinition itself
 //! (`k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go`, v0.36.3).
 
+mod conversion;
+mod internal;
 mod lists;
 mod members;
 mod rules;
 mod schema;
 mod spec;
 mod structural;
+mod versions;
 
 use std::collections::BTreeSet;
 
@@ -87,9 +90,11 @@ fn stored_versions(object: &Value) -> Vec<FieldError> {
     }
     let listed: Vec<&Value> = versions(&object["spec"]).collect();
     let mut errors = Vec::new();
+    // A second version of the same name does not find it any more.
+    let mut left: BTreeSet<&str> = names.iter().copied().collect();
     for version in &listed {
         let name = text(version, "name");
-        if version["storage"] == true && !names.contains(&name) {
+        if !left.remove(name) && version["storage"] == true {
             let detail = format!("must have the storage version {name}");
             errors.push(FieldError::invalid(FIELD, stored, detail));
         }

@@ -160,7 +160,7 @@ fn property(field: &Field, schemas: &mut JsonMap) -> Value {
 
 fn shape(ty: &Type, schemas: &mut JsonMap) -> Value {
     match ty {
-        Type::Any => json!({"x-kubernetes-preserve-unknown-fields": true}),
+        Type::Any | Type::Definition(_) => json!({"x-kubernetes-preserve-unknown-fields": true}),
         Type::Scalar(scalar) => of_scalar(*scalar),
         Type::Struct(inner) if inner.fields.is_empty() || inner.others.is_some() => {
             json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})

@@ -84,6 +84,7 @@ mod workloads;
 pub(in crate::server) use checks::same_in_go;
 pub(crate) use optimist_values::names;
 pub(in crate::server) use pod_host::allow_relabeling_in_use;
+pub(in crate::server) use webhooks::conversion_client;
 
 use serde_json::Value;
 

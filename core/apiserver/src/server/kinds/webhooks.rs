@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::checks::{Checked, FieldCheck};
 use super::label_selector::list;
 use super::names;
+use crate::field::ErrorPath;
 use crate::go;
 use crate::object::text;
 use crate::status::FieldError;
@@ -78,6 +79,24 @@ fn client_config(config: &Checked<'_>, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::required(config.path, detail));
         }
     }
+}
+
+/// Checks the client of a definition's conversion (`validateCustomResourceConversion` of
+/// `k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go`).
+pub(in crate::server) fn conversion_client(
+    client: &Value,
+    path: &ErrorPath<'_>,
+) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let config = Checked {
+        value: client,
+        stored: None,
+        path,
+        object: client,
+        live: None,
+    };
+    client_config(&config, &mut errors);
+    errors
 }
 
 /// `ValidateWebhookURL`.

@@ -4,12 +4,21 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::internal;
 use super::schema::{among, flag, needs_type};
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
 
-pub(super) fn kinds_of_maps(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
+/// Checks what a schema says of lists and maps.
+pub(super) fn validate(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
+    kinds_of_maps(schema, path, errors);
+    kinds_of_lists(schema, path, errors);
+    list_keys(schema, path, errors);
+    told_apart(schema, path, errors);
+}
+
+fn kinds_of_maps(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     let preserve = "x-kubernetes-preserve-unknown-fields";
     if schema[preserve] == false {
         let field = path.child(preserve);
@@ -24,7 +33,7 @@ pub(super) fn kinds_of_maps(schema: &Value, path: &ErrorPath<'_>, errors: &mut V
     errors.extend(among(schema, path, map_type, &["atomic", "granular"]));
 }
 
-pub(super) fn kinds_of_lists(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
+fn kinds_of_lists(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     const LIST: &str = "x-kubernetes-list-type";
     const MAP: &str = "x-kubernetes-map-type";
     let misplaced = needs_type(schema, path, LIST, "array");
@@ -56,17 +65,10 @@ pub(super) fn kinds_of_lists(schema: &Value, path: &ErrorPath<'_>, errors: &mut 
             Some(other) => FieldError::invalid(field, &other.into(), detail),
         });
     }
-    if matches!(list_type, Some("map" | "set")) && flag(items, "nullable") {
-        let detail = format!(
-            "cannot be nullable when x-kubernetes-list-type is {}",
-            list_type.unwrap_or_default()
-        );
-        errors.push(FieldError::forbidden(path.child("items.nullable"), detail));
-    }
 }
 
 /// The keys of a list with keys.
-pub(super) fn list_keys(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
+fn list_keys(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     const KEYS: &str = "x-kubernetes-list-map-keys";
     if schema["x-kubernetes-list-type"] != "map" {
         return;
@@ -84,6 +86,12 @@ pub(super) fn list_keys(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<F
         errors.push(FieldError::required(path.child("items"), detail));
         return;
     }
+    if items.is_array() {
+        let detail = "must only have a single schema if x-kubernetes-list-type is map";
+        let shown = internal::items(items);
+        errors.push(FieldError::invalid(path.child("items"), items, detail).shown_as(shown));
+        return;
+    }
     let ty = &items["type"];
     if ty != "object" {
         let detail = "must be object if parent array's x-kubernetes-list-type is map";
@@ -91,8 +99,6 @@ pub(super) fn list_keys(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<F
         errors.push(FieldError::invalid(path.child("items.type"), shown, detail));
         return;
     }
-    let required = items["required"].as_array();
-    let required = |key: &str| required.is_some_and(|all| all.iter().any(|it| it == key));
     let mut seen = BTreeSet::new();
     for key in keys {
         match items["properties"].get(key) {
@@ -100,11 +106,15 @@ pub(super) fn list_keys(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<F
                 let detail = "entries must all be names of item properties";
                 errors.push(FieldError::invalid(field, list, detail));
             }
-            Some(property) => {
+            Some(property) if matches!(text(property, "type"), "array" | "object") => {
+                let detail =
+                    "must be a scalar type if parent array's x-kubernetes-list-type is map";
                 let properties = path.child("items.properties");
                 let at = properties.key(key);
-                list_key(property, &at, ty, required(key), errors);
+                // Upstream shows the type of the items.
+                errors.push(FieldError::invalid(at.child("type"), ty, detail));
             }
+            Some(_) => {}
         }
         if !seen.insert(key) {
             let detail = "must not contain duplicate entries";
@@ -113,26 +123,38 @@ pub(super) fn list_keys(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<F
     }
 }
 
-/// A property that is a key of a list with keys. `ty` is the type of the items: upstream shows it.
-fn list_key(
-    property: &Value,
-    path: &ErrorPath<'_>,
-    ty: &Value,
-    required: bool,
-    errors: &mut Vec<FieldError>,
-) {
-    if matches!(text(property, "type"), "array" | "object") {
-        let detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
-        errors.push(FieldError::invalid(path.child("type"), ty, detail));
+/// Nothing that tells items apart may be absent (`validateMapListKeysMapSet`).
+fn told_apart(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
+    let list_type = text(schema, "x-kubernetes-list-type");
+    let items = &schema["items"];
+    if !items.is_object() || !matches!(list_type, "map" | "set") {
+        return;
     }
-    if !required && property["default"].is_null() {
-        let detail = "this property is in x-kubernetes-list-map-keys, so it must have \
-             a default or be a required property";
-        errors.push(FieldError::required(path.child("default"), detail));
+    if flag(items, "nullable") {
+        let detail = format!("cannot be nullable when x-kubernetes-list-type is {list_type}");
+        errors.push(FieldError::forbidden(path.child("items.nullable"), detail));
     }
-    if flag(property, "nullable") {
-        let detail = "this property is in x-kubernetes-list-map-keys, so it cannot be \
-             nullable";
-        errors.push(FieldError::forbidden(path.child("nullable"), detail));
+    if list_type == "set" {
+        return;
+    }
+    let required = items["required"].as_array();
+    let required = |key: &str| required.is_some_and(|all| all.iter().any(|it| it == key));
+    let keys = schema["x-kubernetes-list-map-keys"].as_array();
+    for key in keys.into_iter().flatten().filter_map(Value::as_str) {
+        let Some(property) = items["properties"].get(key) else {
+            continue;
+        };
+        let properties = path.child("items.properties");
+        let at = properties.key(key);
+        if !required(key) && property["default"].is_null() {
+            let detail = "this property is in x-kubernetes-list-map-keys, so it must have \
+                 a default or be a required property";
+            errors.push(FieldError::required(at.child("default"), detail));
+        }
+        if flag(property, "nullable") {
+            let detail = "this property is in x-kubernetes-list-map-keys, so it cannot be \
+                 nullable";
+            errors.push(FieldError::forbidden(at.child("nullable"), detail));
+        }
     }
 }

@@ -4,10 +4,9 @@
 
 use serde_json::Value;
 
+use super::internal;
 use crate::cel::{Declared, MAX_REQUEST, Unusable};
 use crate::field::ErrorPath;
-use crate::go;
-use crate::object::text;
 use crate::schema::ListKind;
 use crate::schema::custom::ValidationRule;
 use crate::schema::openapi::{Additional, Schema};
@@ -193,7 +192,7 @@ impl<'a> RuleSchema<'a> {
                 }
                 Some(Err(Unusable::Wrong(why))) => {
                     let error = FieldError::invalid(field("rule"), &Value::Null, why.as_str());
-                    found.errors.push(error.shown_as(internal(json)));
+                    found.errors.push(error.shown_as(internal::rule(json)));
                 }
                 Some(Err(Unusable::Unknown)) | None => continue,
             }
@@ -205,7 +204,7 @@ impl<'a> RuleSchema<'a> {
                 Some(Err(Unusable::Wrong(why))) => {
                     let field = field("messageExpression");
                     let error = FieldError::invalid(field, &Value::Null, why.as_str());
-                    found.errors.push(error.shown_as(internal(json)));
+                    found.errors.push(error.shown_as(internal::rule(json)));
                 }
                 Some(Err(Unusable::Unknown)) | None => {}
             }
@@ -269,16 +268,4 @@ pub(in crate::server) fn unknown_rules(definition: &Value) -> Vec<String> {
         }
     }
     found
-}
-
-/// A rule as the server holds it.
-fn internal(rule: &Value) -> String {
-    let texts = ["rule", "message", "messageExpression", "fieldPath"];
-    let [rule_text, message, expression, field_path] =
-        texts.map(|name| go::json(&text(rule, name).into()));
-    format!(
-        "{{\"Rule\":{rule_text},\"Message\":{message},\"MessageExpression\":{expression},\
-         \"Reason\":{},\"FieldPath\":{field_path},\"OptionalOldSelf\":{}}}",
-        rule["reason"], rule["optionalOldSelf"],
-    )
 }

@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use super::lists::{kinds_of_lists, kinds_of_maps, list_keys};
 use super::rules::{RULES, RuleResults, RuleSchema};
-use super::structural;
+use super::{internal, lists, structural};
 use crate::field::ErrorPath;
 use crate::json::sorted;
 use crate::object::text;
@@ -71,8 +70,10 @@ pub(super) fn validate(
         return Vec::new();
     };
     let path = path.child("openAPIV3Schema");
+    let unsupported = unsupported_below(schema);
     let parsed = match Schema::parse(schema) {
-        Ok(parsed) => parsed,
+        Ok(parsed) => Some(parsed),
+        Err(_) if unsupported => None,
         // Go would not even have decoded it.
         Err(problem) => return vec![FieldError::invalid(path, &"".into(), problem)],
     };
@@ -89,22 +90,30 @@ pub(super) fn validate(
     }
     // Rules are compiled only where the structure has no mistake.
     let mut has_rules = false;
-    if !unsupported_below(schema) {
+    let mut parsed = parsed.filter(|_| !unsupported);
+    if let Some(parsed) = &mut parsed {
         let mut of_structure = structural::validate(schema, &path);
         if of_structure.is_empty() {
-            of_structure = default_errors(&parsed, &path);
+            parsed.set_lax(true);
+            of_structure = default_errors(parsed, &path);
+            parsed.set_lax(false);
         }
         has_rules = of_structure.is_empty();
         errors.extend(of_structure);
     }
     let context = SchemaContext {
         root: true,
-        rules: has_rules.then(|| RuleSchema::root(&parsed)),
+        rules: parsed.as_ref().filter(|_| has_rules).map(RuleSchema::root),
         ..SchemaContext::default()
     };
     let mut found = RuleResults::new(stored);
     node(schema, &path, &context, &mut errors, &mut found);
     errors.append(&mut found.errors);
+    // The address of a schema's language makes it no structural schema, and nothing else refuses it.
+    if errors.is_empty() && unsupported {
+        let problem = "OpenAPIV3Schema 'schema' is not supported";
+        errors.push(FieldError::invalid(path, &"".into(), problem));
+    }
     errors.extend(found.of_total(&path));
     errors
 }
@@ -169,7 +178,7 @@ fn beside_status(schema: &Value, path: &ErrorPath<'_>) -> Option<FieldError> {
             "only {AT_ROOT} fields are allowed at the root of the schema if the status subresource \
              is enabled"
         );
-        FieldError::invalid(path, schema, detail)
+        FieldError::invalid(path, schema, detail).shown_as(internal::schema(schema))
     })
 }
 
@@ -213,8 +222,7 @@ fn node(
         node(member, &path, &below, errors, found);
     }
     if schema["not"].is_object() {
-        let path = path.child("not");
-        node(&schema["not"], &path, &below, errors, found);
+        node(&schema["not"], &path.child("not"), &below, errors, found);
     }
     for name in ["allOf", "oneOf", "anyOf"] {
         let all = schema[name].as_array().into_iter().flatten();
@@ -223,20 +231,43 @@ fn node(
             node(part, &path, &below, errors, found);
         }
     }
-    if schema["items"].is_object() {
-        let mut below = below.clone();
-        below.rules = context.rules.as_ref().and_then(|it| it.items(path));
-        let path = path.child("items");
-        node(&schema["items"], &path, &below, errors, found);
+    named_schemas(schema, "definitions", path, &below, errors, found);
+    let of_items = SchemaContext {
+        rules: context.rules.as_ref().and_then(|it| it.items(path)),
+        ..below.clone()
+    };
+    match &schema["items"] {
+        Value::Array(parts) => {
+            for (i, part) in parts.iter().enumerate() {
+                node(part, &path.item("items", i), &below, errors, found);
+            }
+        }
+        Value::Null => {}
+        items => node(items, &path.child("items"), &of_items, errors, found),
     }
-    kinds_of_maps(schema, path, errors);
-    kinds_of_lists(schema, path, errors);
-    list_keys(schema, path, errors);
+    named_schemas(schema, "dependencies", path, &below, errors, found);
+    lists::validate(schema, path, errors);
     rules(schema, path, errors);
     if let Some(place) = &context.rules
         && errors.len() == before
     {
         place.check(schema, path, found);
+    }
+}
+
+/// The schemas in a member that schemas may not have.
+fn named_schemas(
+    schema: &Value,
+    member: &'static str,
+    path: &ErrorPath<'_>,
+    below: &SchemaContext<'_>,
+    errors: &mut Vec<FieldError>,
+    found: &mut RuleResults,
+) {
+    let all = schema[member].as_object().into_iter().flat_map(sorted);
+    for (name, part) in all.filter(|(_, part)| part.is_object()) {
+        let members = path.child(member);
+        node(part, &members.key(name), below, errors, found);
     }
 }
 
@@ -311,7 +342,11 @@ fn keywords(
     }
     for name in NOT_SUPPORTED.iter().filter(|name| **name != "$schema") {
         let value = &schema[*name];
-        if is_set(value) || (*name == "additionalItems" && value.is_boolean()) {
+        let given = match *name {
+            "additionalItems" | "$ref" => !value.is_null(),
+            _ => is_set(value),
+        };
+        if given {
             let detail = format!("{name} is not supported");
             errors.push(FieldError::forbidden(path.child(name), detail));
         }
@@ -420,5 +455,6 @@ fn rules(schema: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldError>) {
 
 /// Returns whether the path of a rule leads to a field of the rule's schema (`pathValid`).
 fn leads_to_field(path: &str, schema: &Value) -> bool {
-    Schema::parse(schema).is_ok_and(|schema| normalized_path(path, &schema).is_some())
+    unsupported_below(schema)
+        || Schema::parse(schema).is_ok_and(|schema| normalized_path(path, &schema).is_some())
 }

@@ -1,58 +1,18 @@
-//! The spec of a definition: its names, its versions and their members.
-//!
-//! In the server's own form of a definition, a member that is equal in all versions exists once,
-//! and messages name that place: `spec.validation` rather than `spec.versions[0].schema`
-//! (`Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec`).
+//! The spec of a definition: its names and its list of versions.
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::members::{column, scale, selectable};
-use super::{is_url, schema};
+use super::versions::{SHARED, VersionMembers, is_shared, members};
+use super::{conversion, internal, schema};
 use crate::field::ErrorPath;
 use crate::go;
 use crate::object::text;
-use crate::schema::openapi::Schema;
 use crate::server::custom::served::{is_condition, versions};
 use crate::server::kinds::metadata::IMMUTABLE;
 use crate::server::kinds::names::{label_1035, subdomain};
 use crate::status::FieldError;
-
-/// The place of a shared member of versions in the server's own form.
-const SHARED: [(&str, &str); 4] = [
-    ("schema", "validation"),
-    ("subresources", "subresources"),
-    ("additionalPrinterColumns", "additionalPrinterColumns"),
-    ("selectableFields", "selectableFields"),
-];
-
-/// Returns whether all versions have the same in a member.
-fn is_shared(spec: &Value, member: &str) -> bool {
-    let mut all = versions(spec).map(|version| version.get(member).unwrap_or(&Value::Null));
-    let first = all.next();
-    first.is_some_and(|first| all.all(|other| other == first))
-}
-
-/// Each value of a member, with its path: one if all versions have the same.
-fn members<'a>(spec: &'a Value, member: &str) -> Vec<(String, &'a Value, &'a Value)> {
-    let shared = SHARED.iter().find(|(name, _)| *name == member);
-    let all = versions(spec).enumerate().map(|(i, version)| {
-        let value = version.get(member).unwrap_or(&Value::Null);
-        (format!("spec.versions[{i}].{member}"), version, value)
-    });
-    let mut all: Vec<_> = all.collect();
-    if let Some((_, at)) = shared
-        && is_shared(spec, member)
-    {
-        all.truncate(1);
-        for (path, ..) in &mut all {
-            *path = format!("spec.{at}");
-        }
-    }
-    all.retain(|(_, _, value)| !value.is_null());
-    all
-}
 
 /// The schemas of a definition, with their paths.
 pub(super) fn schemas(spec: &Value) -> Vec<(String, &Value)> {
@@ -69,6 +29,45 @@ const NAMES: ErrorPath<'static> = SPEC.child("names");
 
 /// `validateCustomResourceDefinitionSpec`; the stored definition is given on update.
 pub(super) fn validate(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
+    let mut errors = group_and_scope(spec);
+    let preserves = spec["preserveUnknownFields"] == true;
+    if preserves && has_defaults(spec) {
+        let detail = "must be false in order to use defaults in the schema";
+        let field = "spec.preserveUnknownFields";
+        errors.push(FieldError::invalid(field, &true.into(), detail));
+    }
+    let shared = SHARED.map(|(member, _)| is_shared(spec, member));
+    let members = |version, shared| VersionMembers {
+        spec,
+        live,
+        version,
+        shared,
+    };
+    for (i, version) in versions(spec).enumerate() {
+        let path = SPEC.item("versions", i);
+        let name = text(version, "name");
+        errors.extend(joined(&path.child("name"), name, &label_1035(name), ""));
+        errors.extend(deprecation(version, &path));
+        errors.extend(members(version, None).validate(&path, shared.map(|it| !it)));
+    }
+    errors.extend(of_versions(spec));
+    errors.extend(required_names(&spec["names"]));
+    errors.extend(names(&spec["names"], &NAMES));
+    if let Some(version) = versions(spec).next() {
+        errors.extend(members(version, Some(shared)).validate(&SPEC, shared));
+    }
+    let strategy = &spec["conversion"]["strategy"];
+    if preserves && strategy.is_string() && strategy != "None" {
+        let detail = "must be None if spec.preserveUnknownFields is true";
+        let field = "spec.conversion.strategy";
+        errors.push(FieldError::invalid(field, strategy, detail));
+    }
+    errors.extend(conversion::validate(&spec["conversion"], live));
+    errors
+}
+
+/// Checks the group and the scope, and that each version has a schema.
+fn group_and_scope(spec: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let group = text(spec, "group");
     if group.is_empty() {
@@ -85,21 +84,23 @@ pub(super) fn validate(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
         &["Cluster", "Namespaced"],
     ));
     for (i, version) in versions(spec).enumerate() {
-        if version
-            .pointer("/schema/openAPIV3Schema")
-            .is_none_or(Value::is_null)
-        {
+        let schema = version.pointer("/schema/openAPIV3Schema");
+        if schema.is_none_or(Value::is_null) {
             let version = SPEC.item("versions", i);
             let field = version.child("schema.openAPIV3Schema");
             errors.push(FieldError::required(field, ""));
         }
     }
-    errors.extend(of_versions(spec));
-    errors.extend(required_names(&spec["names"]));
-    errors.extend(names(&spec["names"], &NAMES));
-    errors.extend(of_members(spec, live));
-    errors.extend(conversion(&spec["conversion"]));
     errors
+}
+
+/// Returns whether a schema of the definition has a default (`specHasDefaults`).
+fn has_defaults(spec: &Value) -> bool {
+    let mut found = false;
+    for (_, schema) in schemas(spec) {
+        schema::walk(schema, &mut |schema| found |= !schema["default"].is_null());
+    }
+    found
 }
 
 /// The list of versions itself.
@@ -107,16 +108,11 @@ fn of_versions(spec: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
     let mut unique = true;
-    for (i, version) in versions(spec).enumerate() {
-        let name = text(version, "name");
-        unique &= seen.insert(name);
-        let path = SPEC.item("versions", i);
-        let reasons = label_1035(name);
-        errors.extend(joined(&path.child("name"), name, &reasons, ""));
-        errors.extend(deprecation(version, &path));
+    for version in versions(spec) {
+        unique &= seen.insert(text(version, "name"));
     }
     let invalid = |detail: &str| {
-        FieldError::invalid("spec.versions", &Value::Null, detail).shown_as(internal(spec))
+        FieldError::invalid("spec.versions", &Value::Null, detail).shown_as(internal_versions(spec))
     };
     if !unique {
         errors.push(invalid("must contain unique version names"));
@@ -141,28 +137,11 @@ fn of_versions(spec: &Value) -> Vec<FieldError> {
 }
 
 /// The versions in the server's own form, without their shared members.
-fn internal(spec: &Value) -> String {
-    let shown = versions(spec).map(|version| {
-        let member = |name: &str| match version.get(name) {
-            Some(value) if !is_shared(spec, name) => value.to_string(),
-            _ => "null".to_owned(),
-        };
-        format!(
-            "{{\"Name\":{},\"Served\":{},\"Storage\":{},\"Deprecated\":{},\
-             \"DeprecationWarning\":{},\"Schema\":{},\"Subresources\":{},\
-             \"AdditionalPrinterColumns\":{},\"SelectableFields\":{}}}",
-            go::quote(text(version, "name")),
-            version["served"] == true,
-            version["storage"] == true,
-            version["deprecated"] == true,
-            version["deprecationWarning"],
-            member("schema"),
-            member("subresources"),
-            member("additionalPrinterColumns"),
-            member("selectableFields"),
-        )
-    });
-    let shown: Vec<String> = shown.collect();
+fn internal_versions(spec: &Value) -> String {
+    let shared = |name: &str| SHARED.iter().any(|(it, _)| *it == name) && is_shared(spec, name);
+    let shown: Vec<String> = versions(spec)
+        .map(|version| internal::version(version, shared))
+        .collect();
     if shown.is_empty() && !spec["versions"].is_array() {
         return "null".to_owned();
     }
@@ -242,130 +221,6 @@ pub(super) fn names(names: &Value, path: &ErrorPath<'_>) -> Vec<FieldError> {
     errors
 }
 
-/// Checks the members that may differ between versions.
-fn of_members(spec: &Value, live: Option<&Value>) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let any_status = |spec: &Value| {
-        let mut all = versions(spec);
-        all.any(|version| {
-            version
-                .pointer("/subresources/status")
-                .is_some_and(Value::is_object)
-        })
-    };
-    for (path, version, validation) in members(spec, "schema") {
-        let has_status = if is_shared(spec, "schema") {
-            any_status(spec)
-        } else {
-            version
-                .pointer("/subresources/status")
-                .is_some_and(Value::is_object)
-        };
-        let before = live.and_then(|live| {
-            let mut all = versions(&live["spec"]);
-            all.find(|before| before["name"] == version["name"])
-        });
-        let stored = before.is_some_and(|before| before["schema"] == *validation);
-        errors.extend(schema::validate(
-            validation,
-            &ErrorPath::new(&path),
-            has_status,
-            stored,
-        ));
-    }
-    for (path, _, subresources) in members(spec, "subresources") {
-        errors.extend(scale(&subresources["scale"], &ErrorPath::new(&path)));
-    }
-    for (path, _, columns) in members(spec, "additionalPrinterColumns") {
-        let columns = columns.as_array().into_iter().flatten().enumerate();
-        let path = ErrorPath::new(&path);
-        errors.extend(columns.flat_map(|(i, it)| column(it, &path.index(i))));
-    }
-    errors.extend(selectable_fields(spec));
-    errors
-}
-
-/// The fields to select by, of each version that has a schema.
-fn selectable_fields(spec: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    for (path, version, fields) in members(spec, "selectableFields") {
-        let schema = version.pointer("/schema/openAPIV3Schema");
-        let schema = schema.and_then(|schema| Schema::parse(schema).ok());
-        let fields = fields.as_array().map(Vec::as_slice).unwrap_or_default();
-        // What all versions share is of the whole definition, which then has no schema if they differ in that.
-        if path == "spec.selectableFields" && !fields.is_empty() && !is_shared(spec, "schema") {
-            let detail = "may only be set when validations.schema is included";
-            errors.push(FieldError::invalid(path, &"".into(), detail));
-            continue;
-        }
-        if version
-            .pointer("/schema/openAPIV3Schema")
-            .is_none_or(Value::is_null)
-            && !fields.is_empty()
-        {
-            let detail = "may only be set when `version.schema.openAPIV3Schema` is not included";
-            errors.push(FieldError::invalid(path, &"".into(), detail));
-            continue;
-        }
-        errors.extend(selectable(fields, schema.as_ref(), &ErrorPath::new(&path)));
-    }
-    errors
-}
-
-/// `validateCustomResourceConversion`.
-fn conversion(conversion: &Value) -> Vec<FieldError> {
-    if !conversion.is_object() {
-        return Vec::new();
-    }
-    const CLIENT: &str = "spec.conversion.webhookClientConfig";
-    const REVIEWS: &str = "spec.conversion.conversionReviewVersions";
-    let strategy = text(conversion, "strategy");
-    let mut errors: Vec<FieldError> =
-        among("spec.conversion.strategy", strategy, &["None", "Webhook"])
-            .into_iter()
-            .collect();
-    let webhook = &conversion["webhook"];
-    let (client, reviews) = (
-        &webhook["clientConfig"],
-        &webhook["conversionReviewVersions"],
-    );
-    let reviews = reviews.as_array().map(Vec::as_slice).unwrap_or_default();
-    if strategy != "Webhook" {
-        let detail = "should not be set when strategy is not set to Webhook";
-        errors.extend(
-            client
-                .is_object()
-                .then(|| FieldError::forbidden(CLIENT, detail)),
-        );
-        errors.extend((!reviews.is_empty()).then(|| FieldError::forbidden(REVIEWS, detail)));
-        return errors;
-    }
-    let given = |field: &str| client.get(field).is_some_and(|value| !value.is_null());
-    if !client.is_object() {
-        let detail = "required when strategy is set to Webhook";
-        errors.push(FieldError::required(CLIENT, detail));
-    } else if given("url") == given("service") {
-        let detail = "exactly one of url or service is required";
-        errors.push(FieldError::required(CLIENT, detail));
-    } else if given("url")
-        && !(is_url(text(client, "url")) && text(client, "url").starts_with("https://"))
-    {
-        let detail = "'https' is the only allowed URL scheme; desired format: https://host[/path]";
-        let field = format!("{CLIENT}.url");
-        errors.push(FieldError::invalid(field, &client["url"], detail));
-    }
-    if reviews.is_empty() {
-        errors.push(FieldError::required(REVIEWS, ""));
-    } else if !reviews
-        .iter()
-        .any(|version| *version == "v1" || *version == "v1beta1")
-    {
-        let detail = "must include at least one of v1, v1beta1";
-        errors.push(FieldError::invalid(REVIEWS, &json!(reviews), detail));
-    }
-    errors
-}
-
 /// Refuses changes to the fields of a definition that may not change.
 pub(super) fn validate_update(object: &Value, live: &Value) -> Vec<FieldError> {
     let established = is_condition(live, "Established", "True");
@@ -388,7 +243,7 @@ pub(super) fn validate_update(object: &Value, live: &Value) -> Vec<FieldError> {
 }
 
 /// One error of all reasons against a value.
-fn joined(
+pub(super) fn joined(
     field: &ErrorPath<'_>,
     value: &str,
     reasons: &[String],
@@ -399,7 +254,7 @@ fn joined(
 }
 
 /// A required value of an enumeration.
-fn among(field: &str, value: &str, accepted: &[&str]) -> Option<FieldError> {
+pub(super) fn among(field: &str, value: &str, accepted: &[&str]) -> Option<FieldError> {
     if value.is_empty() {
         return Some(FieldError::required(field, ""));
     }
