@@ -191,7 +191,18 @@ fn decode_custom(
         return Err(refuse(&error));
     }
     if kind.is_empty() {
-        return Err(refuse(&missing_kind(&String::from_utf8_lossy(body))));
+        let error = missing_kind(&String::from_utf8_lossy(body));
+        // Only a strict decoder says so itself (`pkg/endpoints/handlers/create.go`, `decodeSerializer`).
+        return Err(match info.options.field_validation {
+            FieldValidation::Ignore => {
+                let (version, expected) = (&resource.group_version.version, &resource.kind);
+                Status::bad_request(format!(
+                    "{expected} in version {} cannot be handled as a {expected}: {error}",
+                    go::quote(version)
+                ))
+            }
+            _ => refuse(&error),
+        });
     }
     let (value, strict_errors) = custom.decode(node).map_err(|error| refuse(&error))?;
     let strict_errors = with_repeated(info, repeated, strict_errors);

@@ -109,6 +109,10 @@ impl Custom {
         }
         let mut strict_errors = json::duplicates(&node);
         let mut object = Value::from(node);
+        // `schemaCoercingDecoder.Decode` of `customresource_handler.go` reads it with `NestedString`.
+        if let Some(error) = mistaken(&object, "apiVersion", "string", Value::is_string) {
+            return Err(error);
+        }
         custom::numbers_as_read(&mut object);
         strict_errors.extend(self.coerce(&mut object, false)?);
         self.fill_in(&mut object);

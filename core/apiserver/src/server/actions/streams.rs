@@ -25,6 +25,22 @@ pub(super) fn answer(
         return None;
     };
     let method = request.method();
+    let connects = matches!(
+        *rest,
+        ["nodes", _, "proxy", ..]
+            | ["namespaces", _, "pods" | "services", _, "proxy", ..]
+            | [
+                "namespaces",
+                _,
+                "pods",
+                _,
+                "exec" | "attach" | "portforward"
+            ]
+    );
+    // `ConnectResource` of `k8s.io/apiserver/pkg/endpoints/handlers/rest.go`.
+    if connects && query(request).iter().any(|(name, _)| name == "dryRun") {
+        return Some(Err(Status::bad_request("dryRun is not supported")));
+    }
     Some(match *rest {
         ["nodes", name, "proxy", ..] => Err(node(server, name)),
         ["namespaces", namespace, "services", name, "proxy", ..] => {
