@@ -4,6 +4,7 @@
 mod located;
 mod opening;
 mod reports;
+mod scalar_text;
 mod scalars;
 mod write;
 

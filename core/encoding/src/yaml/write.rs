@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::{Node, resolve};
+use super::scalar_text::{write_key, write_text};
 
 /// A document, with a line break at its end.
 pub fn written(document: &Value) -> String {
@@ -28,7 +28,7 @@ fn block(value: &Value, indent: usize, out: &mut String) {
                 if i > 0 || !out.ends_with("- ") {
                     out.push_str(&" ".repeat(indent));
                 }
-                out.push_str(&text(name));
+                write_key(name, out);
                 out.push(':');
                 let below = matches!(member, Value::Object(map) if !map.is_empty());
                 let listed = matches!(member, Value::Array(items) if !items.is_empty());
@@ -60,63 +60,14 @@ fn block(value: &Value, indent: usize, out: &mut String) {
 
 fn scalar(value: &Value, indent: usize, out: &mut String) {
     match value {
-        Value::String(long) if is_text_block(long) => {
-            let keep = match (long.ends_with("\n\n"), long.ends_with('\n')) {
-                (true, _) => "+",
-                (false, true) => "",
-                (false, false) => "-",
-            };
-            let _ = writeln!(out, "|{keep}");
-            for line in long.trim_end_matches('\n').split('\n') {
-                if !line.is_empty() {
-                    out.push_str(&" ".repeat(indent + 2));
-                    out.push_str(line);
-                }
-                out.push('\n');
-            }
-            let more = long.len() - long.trim_end_matches('\n').len();
-            out.push_str(&"\n".repeat(more.saturating_sub(1)));
-        }
-        Value::String(string) => {
-            let _ = writeln!(out, "{}", text(string));
+        Value::String(text) => {
+            write_text(text, indent + 2, out);
+            out.push('\n');
         }
         other => {
             let _ = writeln!(out, "{other}");
         }
     }
-}
-
-/// Returns whether a text of several lines can be written line by line.
-fn is_text_block(text: &str) -> bool {
-    text.contains('\n')
-        && !text.starts_with([' ', '\n'])
-        && text.chars().all(|c| c == '\n' || !c.is_control())
-        && !text.lines().any(|line| line.ends_with(' '))
-}
-
-/// A text on one line, quoted where it would be read as something else.
-fn text(text: &str) -> String {
-    const INDICATORS: &str = "-?:,[]{}#&*!|>'\"%@`";
-    if text.chars().any(char::is_control) || !matches!(resolve(text), Node::String(_)) {
-        return Value::from(text).to_string();
-    }
-    let plain = !text.is_empty()
-        && text.trim() == text
-        && !text.contains(": ")
-        && !text.contains(" #")
-        && !text.ends_with(':')
-        && !text.starts_with(|c| INDICATORS.contains(c));
-    let dashed = text.starts_with(['-', '?', ':'])
-        && text.chars().nth(1).is_some_and(|c| !c.is_whitespace())
-        && !text.contains(": ")
-        && !text.contains(" #");
-    if plain || dashed {
-        return text.to_owned();
-    }
-    if text.is_empty() {
-        return "\"\"".to_owned();
-    }
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 #[cfg(test)]
@@ -137,5 +88,33 @@ mod tests {
         assert_eq!(Value::from(parse(&text).unwrap().node), document, "{text}");
         assert!(text.starts_with("data:\n  a: \"true\"\n"), "{text}");
         assert!(text.contains("list:\n- items:\n  - 1\n"), "{text}");
+    }
+
+    #[test]
+    fn a_long_text_is_folded_at_the_first_space_after_80_characters() {
+        let word = "abcdefgh ".repeat(11);
+        let (plain, rest) = word.trim().split_at(80);
+        for (given, expected) in [
+            (
+                word.trim().to_owned(),
+                format!("a: {plain}\n  {}\n", rest.trim()),
+            ),
+            (
+                format!("# {}", word.trim()),
+                format!("a: '# {plain}\n  {}'\n", rest.trim()),
+            ),
+            (" \n".to_owned(), "a: \" \\n\"\n".to_owned()),
+            ("\na".to_owned(), "a: |2-\n\n  a\n".to_owned()),
+            ("x: y".to_owned(), "a: 'x: y'\n".to_owned()),
+            ("1:30".to_owned(), "a: \"1:30\"\n".to_owned()),
+            (
+                "\u{1}\u{1f600}".to_owned(),
+                "a: \"\\x01\\U0001F600\"\n".to_owned(),
+            ),
+            ("-x".to_owned(), "a: -x\n".to_owned()),
+            ("?".to_owned(), "a: '?'\n".to_owned()),
+        ] {
+            assert_eq!(written(&json!({ "a": given })), expected);
+        }
     }
 }
