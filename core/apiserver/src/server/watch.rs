@@ -18,7 +18,7 @@ use super::list::{MAX_WAIT, RETRY_SECONDS};
 use super::list_options::{ListOptions, parse_version};
 use super::scope::Scope;
 use super::selector::Selector;
-use super::view::{Format, STREAMED, View};
+use super::view::{Format, ResponseForm, STREAMED, View};
 use super::{ApiServer, RequestInfo, Resource, Resources};
 use crate::go;
 use crate::object::Metadata;
@@ -174,6 +174,13 @@ impl Watch {
     /// error, the watch [is no longer open](Self::is_open).
     pub fn poll(&mut self, server: &ApiServer) -> Vec<WatchEvent> {
         let mut events = self.arrived(server);
+        let is_error = |event: &WatchEvent| event.event_type == EventType::Error;
+        if self.view.shape == ResponseForm::MetadataList && !events.iter().all(is_error) {
+            // No object is a list of metadata: the encoder of the stream gives up
+            // (`pkg/endpoints/handlers/response.go`, asPartialObjectMetadataList).
+            self.state = WatchedState::Ended(None);
+            return Vec::new();
+        }
         for event in events
             .iter_mut()
             .filter(|event| event.event_type != EventType::Error)
