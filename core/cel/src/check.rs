@@ -1,5 +1,6 @@
 //! Checks the types of an expression (`cel-go/checker/checker.go`, v0.26).
 
+mod formats;
 mod literals;
 
 use super::ast::{CallExpression, Comprehension, Expr, ExpressionKind, Literal, ParseError};

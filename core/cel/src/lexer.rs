@@ -8,6 +8,8 @@ use super::ast::ParseError;
 pub(super) enum Lexeme {
     Symbol(&'static str),
     Ident(String),
+    /// A name of a field in backticks, with them.
+    Escaped(String),
     /// A whole number, without a sign.
     Int(String),
     Uint(String),
@@ -22,7 +24,10 @@ impl fmt::Display for Lexeme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Lexeme::Symbol(text) => f.write_str(text),
-            Lexeme::Ident(text) | Lexeme::Int(text) | Lexeme::Float(text) => f.write_str(text),
+            Lexeme::Ident(text)
+            | Lexeme::Escaped(text)
+            | Lexeme::Int(text)
+            | Lexeme::Float(text) => f.write_str(text),
             Lexeme::Uint(text) => write!(f, "{text}u"),
             Lexeme::String(text) => write!(f, "\"{text}\""),
             Lexeme::Bytes(_) => f.write_str("b\"\""),
@@ -95,6 +100,14 @@ fn token(text: &[char], at: usize) -> Result<(Lexeme, usize), Unknown> {
     if c.is_ascii_alphabetic() || c == '_' {
         let end = end_of(text, at, |c| c.is_ascii_alphanumeric() || c == '_');
         return Ok((Lexeme::Ident(text[at..end].iter().collect()), end));
+    }
+    if c == '`' {
+        let inside = |c: char| c.is_ascii_alphanumeric() || "_.-/ ".contains(c);
+        let end = end_of(text, at + 1, inside);
+        if end > at + 1 && text.get(end) == Some(&'`') {
+            return Ok((Lexeme::Escaped(text[at..=end].iter().collect()), end + 1));
+        }
+        return Err(Unknown::up_to(text, at, end));
     }
     if c.is_ascii_digit() || (c == '.' && next.is_ascii_digit()) {
         return Ok(number(text, at));

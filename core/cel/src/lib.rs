@@ -40,6 +40,7 @@
 
 mod ast;
 mod check;
+mod constants;
 mod declared;
 mod estimate;
 mod evaluate;
@@ -139,6 +140,13 @@ impl Program {
             (Wanted::Bool, _) => return wrong("cel expression must evaluate to a bool"),
             (Wanted::Text, _) => return wrong("messageExpression must evaluate to a string"),
         }
+        if let Some(why) = constants::failure(&parsed.expr) {
+            let what = match wanted {
+                Wanted::Bool => "program",
+                Wanted::Text => "messageExpression",
+            };
+            return wrong(&format!("{what} instantiation failed: {why}"));
+        }
         Ok(Self {
             uses_old_self: checked.uses_old_self,
             max_cost: estimate::cost(&parsed.expr, &checked, declared),
@@ -186,6 +194,10 @@ pub fn type_of(
     });
     let checked = check::check(&mut parsed.expr, &parsed.places, variables.collect());
     let checked = checked.map_err(failed)?;
+    if let Some(why) = constants::failure(&parsed.expr) {
+        let why = format!("program instantiation failed: {why}");
+        return Err(Unusable::Wrong(why));
+    }
     Ok(checked.types[parsed.expr.id].to_string())
 }
 

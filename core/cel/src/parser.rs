@@ -351,6 +351,13 @@ impl Parser {
                 self.advance();
                 Ok(name)
             }
+            Lexeme::Escaped(_) => {
+                // The server does not enable names in backticks (`parser.go`, normalizeIdent).
+                let message = "unsupported syntax: '`'".to_owned();
+                self.mistakes.push(ParseError::new(self.place(), message));
+                self.advance();
+                Ok(String::new())
+            }
             other => {
                 let found = other.to_string();
                 let shown = if other == Lexeme::End { "" } else { &found };

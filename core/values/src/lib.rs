@@ -24,7 +24,9 @@
 pub mod formats;
 pub mod names;
 pub mod pattern;
+mod pattern_mistake;
 pub mod quantity;
 
 pub use pattern::Pattern;
+pub use pattern_mistake::go_mistake;
 pub use quantity::Quantity;

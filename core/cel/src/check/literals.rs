@@ -1,6 +1,7 @@
 //! Checks of literals (`cel-go/cel/validator.go`, v0.26).
 
 use super::super::ast::{CallExpression, Expr, ExpressionKind, Literal};
+use super::super::constants;
 use super::super::types::CelType;
 use super::Checker;
 
@@ -16,7 +17,10 @@ impl Checker<'_> {
                 self.same_types(entries.iter().map(|it| (&it.key, false)));
                 self.same_types(entries.iter().map(|it| (&it.value, it.optional)));
             }
-            ExpressionKind::Call(call) => self.readable(call),
+            ExpressionKind::Call(call) => {
+                self.readable(call);
+                self.formats(expr, call);
+            }
             _ => {}
         }
         // The arguments of `format` may be of any types.
@@ -59,6 +63,7 @@ impl Checker<'_> {
         let readable = match function {
             "duration" => super::super::functions::times::duration(text).is_some(),
             "timestamp" => super::super::functions::times::timestamp(text).is_some(),
+            "matches" => constants::wrong_pattern(text).is_none(),
             _ => true,
         };
         if !readable {

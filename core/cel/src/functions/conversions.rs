@@ -26,24 +26,16 @@ pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Evaluat
         ("duration", [value]) => match value {
             Val::Duration(_) => Ok(value.clone()),
             Val::Int(nanos) => Ok(Val::Duration(*nanos)),
-            Val::Text(text) => times::duration(text).map(Val::Duration).ok_or_else(|| {
-                let shown = optimist_encoding::go::quote(text);
-                EvaluationError::new(format!("time: invalid duration {shown}"))
-            }),
+            Val::Text(text) => times::duration(text)
+                .map(Val::Duration)
+                .ok_or_else(|| no_conversion("google.protobuf.Duration")),
             _ => Err(EvaluationError::no_overload()),
         },
         ("timestamp", [value]) => match value {
             Val::Timestamp(..) => Ok(value.clone()),
             Val::Int(seconds) => times::checked(i128::from(*seconds) * times::SECOND, 0),
             Val::Text(text) => {
-                let parsed = times::timestamp(text);
-                let failed = || {
-                    EvaluationError::new(format!(
-                        "invalid timestamp {}",
-                        optimist_encoding::go::quote(text)
-                    ))
-                };
-                parsed.ok_or_else(failed)
+                times::timestamp(text).ok_or_else(|| no_conversion("google.protobuf.Timestamp"))
             }
             _ => Err(EvaluationError::no_overload()),
         },
@@ -94,29 +86,36 @@ fn to_bool(value: &Val) -> Evaluated {
         Val::Text(text) => match &**text {
             "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(Val::Bool(true)),
             "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(Val::Bool(false)),
-            _ => Err(syntax("ParseBool", text)),
+            _ => Err(no_conversion("bool")),
         },
         _ => Err(EvaluationError::no_overload()),
     }
 }
 
-fn syntax(function: &str, text: &str) -> EvaluationError {
-    let shown = optimist_encoding::go::quote(text);
-    EvaluationError::new(format!(
-        "strconv.{function}: parsing {shown}: invalid syntax"
-    ))
+/// Returns why a text cannot be converted by a function, if it cannot.
+pub(crate) fn mistake(function: &str, text: &str) -> Option<String> {
+    let text = Val::text(text);
+    let converted = match function {
+        "bool" => to_bool(&text),
+        "int" => to_int(&text),
+        "uint" => to_uint(&text),
+        "double" => to_double(&text),
+        _ => return None,
+    };
+    match converted {
+        Err(EvaluationError::Error(why)) => Some(why),
+        _ => None,
+    }
+}
+
+/// A text that is none of a type (`String.ConvertToType` of `cel-go/common/types/string.go`).
+fn no_conversion(to: &str) -> EvaluationError {
+    EvaluationError::new(format!("type conversion error from 'string' to '{to}'"))
 }
 
 /// A whole number as Go reads it: a sign and digits.
 fn digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit())
-}
-
-fn range(function: &str, text: &str) -> EvaluationError {
-    let shown = optimist_encoding::go::quote(text);
-    EvaluationError::new(format!(
-        "strconv.{function}: parsing {shown}: value out of range"
-    ))
 }
 
 fn to_int(value: &Val) -> Evaluated {
@@ -130,9 +129,9 @@ fn to_int(value: &Val) -> Evaluated {
         Val::Timestamp(nanos, _) => nanos.div_euclid(times::SECOND) as i64,
         Val::Text(text) => {
             if !digits(text.strip_prefix(['+', '-']).unwrap_or(text)) {
-                return Err(syntax("ParseInt", text));
+                return Err(no_conversion("int"));
             }
-            text.parse().map_err(|_| range("ParseInt", text))?
+            text.parse().map_err(|_| no_conversion("int"))?
         }
         _ => return Err(EvaluationError::no_overload()),
     }))
@@ -147,8 +146,8 @@ fn to_uint(value: &Val) -> Evaluated {
             *value as u64
         }
         Val::Double(_) => return Err(overflow()),
-        Val::Text(text) if !digits(text) => return Err(syntax("ParseUint", text)),
-        Val::Text(text) => text.parse().map_err(|_| range("ParseUint", text))?,
+        Val::Text(text) if !digits(text) => return Err(no_conversion("uint")),
+        Val::Text(text) => text.parse().map_err(|_| no_conversion("uint"))?,
         _ => return Err(EvaluationError::no_overload()),
     }))
 }
@@ -158,7 +157,7 @@ fn to_double(value: &Val) -> Evaluated {
         Val::Double(value) => *value,
         Val::Int(value) => *value as f64,
         Val::Uint(value) => *value as f64,
-        Val::Text(text) => text.parse().map_err(|_| syntax("ParseFloat", text))?,
+        Val::Text(text) => text.parse().map_err(|_| no_conversion("double"))?,
         _ => return Err(EvaluationError::no_overload()),
     }))
 }

@@ -47,7 +47,9 @@ pub(super) fn select(value: &Val, field: &str) -> Evaluated {
         }
         Val::Optional(None) => Ok(Val::Optional(None)),
         Val::Optional(Some(of)) => Ok(Val::Optional(optional(of, field))),
-        _ => Err(EvaluationError::no_overload()),
+        Val::List(_) => Err(EvaluationError::no_overload()),
+        // `refQualify` of `cel-go/interpreter/attributes.go`.
+        _ => Err(EvaluationError::new(format!("no such key: {field}"))),
     }
 }
 

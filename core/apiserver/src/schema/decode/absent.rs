@@ -1,4 +1,4 @@
-//! What Go writes for a field that was never set.
+//! The form in which Go writes a field that was never set.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! How a definition converts objects between its versions (`validateCustomResourceConversion`).
+//! Checks the conversion of objects between the versions of a definition (`validateCustomResourceConversion`).
 
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::go;
 use crate::json::sorted;
 
-/// How a member is held.
+/// The form in which a member is held.
 #[derive(Clone, Copy)]
 enum Held {
     /// Text, which is never absent.
@@ -15,8 +15,8 @@ enum Held {
     Number,
     /// A pointer or a list, absent or as it is.
     AsIs,
-    Struct(&'static [Member]),
-    Structs(&'static [Member]),
+    Struct(&'static [HeldMember]),
+    Structs(&'static [HeldMember]),
     Schema,
     Schemas,
     SchemaMap,
@@ -26,9 +26,9 @@ enum Held {
 }
 
 /// Go's name, the name in JSON, and how it is held.
-type Member = (&'static str, &'static str, Held);
+type HeldMember = (&'static str, &'static str, Held);
 
-const SCHEMA: &[Member] = &[
+const SCHEMA: &[HeldMember] = &[
     ("ID", "id", Held::Text),
     ("Schema", "$schema", Held::Text),
     ("Ref", "$ref", Held::AsIs),
@@ -91,12 +91,12 @@ const SCHEMA: &[Member] = &[
     ),
 ];
 
-const DOCUMENTATION: &[Member] = &[
+const DOCUMENTATION: &[HeldMember] = &[
     ("Description", "description", Held::Text),
     ("URL", "url", Held::Text),
 ];
 
-const RULE: &[Member] = &[
+const RULE: &[HeldMember] = &[
     ("Rule", "rule", Held::Text),
     ("Message", "message", Held::Text),
     ("MessageExpression", "messageExpression", Held::Text),
@@ -105,20 +105,20 @@ const RULE: &[Member] = &[
     ("OptionalOldSelf", "optionalOldSelf", Held::AsIs),
 ];
 
-const VALIDATION: &[Member] = &[("OpenAPIV3Schema", "openAPIV3Schema", Held::Schema)];
+const VALIDATION: &[HeldMember] = &[("OpenAPIV3Schema", "openAPIV3Schema", Held::Schema)];
 
-const SUBRESOURCES: &[Member] = &[
+const SUBRESOURCES: &[HeldMember] = &[
     ("Status", "status", Held::Struct(&[])),
     ("Scale", "scale", Held::Struct(SCALE)),
 ];
 
-const SCALE: &[Member] = &[
+const SCALE: &[HeldMember] = &[
     ("SpecReplicasPath", "specReplicasPath", Held::Text),
     ("StatusReplicasPath", "statusReplicasPath", Held::Text),
     ("LabelSelectorPath", "labelSelectorPath", Held::AsIs),
 ];
 
-const COLUMN: &[Member] = &[
+const COLUMN: &[HeldMember] = &[
     ("Name", "name", Held::Text),
     ("Type", "type", Held::Text),
     ("Format", "format", Held::Text),
@@ -127,9 +127,9 @@ const COLUMN: &[Member] = &[
     ("JSONPath", "jsonPath", Held::Text),
 ];
 
-const SELECTABLE: &[Member] = &[("JSONPath", "jsonPath", Held::Text)];
+const SELECTABLE: &[HeldMember] = &[("JSONPath", "jsonPath", Held::Text)];
 
-const VERSION: &[Member] = &[
+const VERSION: &[HeldMember] = &[
     ("Name", "name", Held::Text),
     ("Served", "served", Held::Flag),
     ("Storage", "storage", Held::Flag),
@@ -159,7 +159,7 @@ pub(super) fn schema(schema: &Value) -> String {
     members(schema, SCHEMA)
 }
 
-/// What the items of a list may be.
+/// The schemas of the items of a list.
 pub(super) fn items(items: &Value) -> String {
     held(items, Held::SchemaOrList)
 }
@@ -172,7 +172,7 @@ pub(super) fn version(version: &Value, shared: impl Fn(&str) -> bool) -> String 
     members(&Value::Object(own.collect()), VERSION)
 }
 
-fn members(value: &Value, all: &[Member]) -> String {
+fn members(value: &Value, all: &[HeldMember]) -> String {
     let written = all.iter().map(|(name, json_name, how)| {
         let member = held(&value[*json_name], *how);
         format!("\"{name}\":{member}")
