@@ -399,7 +399,14 @@ impl<'a> Decoder<'a> {
             (Type::List(list), Some(name)) if matches!(list.item, Type::Scalar(Scalar::String)) => {
                 format!("[]{name}")
             }
-            (Type::List(_) | Type::Map(_), Some(name)) => name.to_owned(),
+            // A list or map of texts is one of named texts.
+            (Type::List(_), Some(name)) => name.to_owned(),
+            (Type::Map(map), Some(name)) if !matches!(map.value, Type::Scalar(Scalar::String)) => {
+                name.to_owned()
+            }
+            (Type::Map(_), Some(name @ "v1.ClaimResourceStatus")) => {
+                format!("map[v1.ResourceName]{name}")
+            }
             _ => go_type(ty),
         }
     }

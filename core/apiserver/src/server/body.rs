@@ -111,6 +111,9 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<DraftObje
         empties,
     } = schema::decode_spelled(node, &resource.root, &|| spelled(info, body))
         .map_err(|error| unhandled(info, &error))?;
+    if let Some(error) = resource.unconvertible(&object) {
+        return Err(unhandled(info, &error));
+    }
     let strict_errors = with_repeated(info, repeated, strict_errors);
     let warnings = apply_field_validation(info, strict_errors, |error| unhandled(info, error))?;
     finish(info, &mut object, &empties);
@@ -243,6 +246,9 @@ pub(super) fn decode_patched(
         empties,
     } = schema::decode_spelled(patched, &info.resource.root, &|| Some(in_order()))
         .map_err(|error| refuse(&error))?;
+    if let Some(error) = info.resource.unconvertible(&object) {
+        return Err(refuse(&error));
+    }
     if strict_errors.len() > 1
         && let Ok(decoded) = schema::decode(Node::from(in_order()), &info.resource.root)
     {

@@ -80,7 +80,7 @@ impl Checker<'_> {
     fn clause<'e>(&self, verb: char, item: &'e Expr) -> Result<(), FormatMistake<'e>> {
         use CelType::{Bool, Bytes, Double, Dyn, Int, String, Uint};
         if verb == 's' {
-            return self.shown(item);
+            return self.showable(item);
         }
         let ty = self.mapping.substitute(&self.types[item.id], true);
         let (fits, what) = match verb {
@@ -116,7 +116,7 @@ impl Checker<'_> {
     }
 
     /// Checks that a value can be shown, and what a literal has in it.
-    fn shown<'e>(&self, item: &'e Expr) -> Result<(), FormatMistake<'e>> {
+    fn showable<'e>(&self, item: &'e Expr) -> Result<(), FormatMistake<'e>> {
         let ty = self.mapping.substitute(&self.types[item.id], true);
         if matches!(ty, CelType::Optional(_) | CelType::Named(_)) {
             let what = "string clause can only be used on strings, bools, bytes, ints, doubles, maps, \
@@ -127,7 +127,7 @@ impl Checker<'_> {
             ExpressionKind::List { .. } | ExpressionKind::Map(_) => item
                 .parts()
                 .into_iter()
-                .try_for_each(|part| self.shown(part)),
+                .try_for_each(|part| self.showable(part)),
             _ => Ok(()),
         }
     }

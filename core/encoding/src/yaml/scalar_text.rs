@@ -1,4 +1,4 @@
-//! How a text is written: its style, and where its lines are folded (`go.yaml.in/yaml/v2`: `encode.go`, stringv;
+//! Texts as they are written: in a style, and folded (`go.yaml.in/yaml/v2`: `encode.go`, stringv;
 //! `emitterc.go`, yaml_emitter_analyze_scalar and the writers of each style).
 
 use super::{Node, resolve};

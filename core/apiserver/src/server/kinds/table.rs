@@ -226,6 +226,7 @@ fn add_own(kind: &str, rules: &mut Rules) {
             rules.timed = Some(persistent_volumes::note_phase);
         }
         "PersistentVolumeClaim" => {
+            rules.sees_empty_maps = true;
             add_volume_rules(rules);
             rules.encoded_anew = true;
         }

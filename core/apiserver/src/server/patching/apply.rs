@@ -197,6 +197,17 @@ fn to_proper_version(
         empties,
         ..
     } = schema::decode(merged.into(), &resource.root).map_err(Status::internal)?;
+    if let Some(error) = resource.unconvertible(&object) {
+        let gv = &resource.group_version;
+        return Err(Status::internal(format!(
+            "failed to convert to unversioned ({}/{}; {}/{}, Kind={}): {error}",
+            config.namespace(),
+            config.name(),
+            gv.group,
+            gv.version,
+            resource.kind,
+        )));
+    }
     body::finish(info, &mut object, &empties);
     object.set_meta("managedFields", managed.unwrap_or(Value::Null));
     Ok(DraftObject {

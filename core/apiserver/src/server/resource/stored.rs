@@ -7,13 +7,28 @@ use serde_json::Value;
 
 use super::{Definition, Resource};
 use crate::object::{GroupVersion, Metadata, text};
-use crate::schema::{Empties, Struct, fill_defaults};
+use crate::schema::{Empties, Struct, TEMPLATE_GENERATION, fill_defaults};
 use crate::server::custom;
 use crate::server::kinds::{EmptiedBytes, HiddenField, Rules};
+use crate::server::list_options::go_int64;
 use crate::status::Refusal;
 use crate::storage::Revision;
 
 impl Resource {
+    /// Returns why the server cannot hold an object in its own form: an annotation stands for a number of that form
+    /// and is none (`Convert_v1_DaemonSet_To_apps_DaemonSet` of `pkg/apis/apps/v1/conversion.go`).
+    pub(in crate::server) fn unconvertible(&self, object: &Value) -> Option<String> {
+        let Definition::Builtin(rules) = &self.definition else {
+            return None;
+        };
+        if !rules.annotates.contains(&TEMPLATE_GENERATION) {
+            return None;
+        }
+        let annotations = object.metadata()?.get("annotations")?;
+        let number = annotations.get(TEMPLATE_GENERATION)?.as_str()?;
+        go_int64(number).err()
+    }
+
     /// Gives an object the form in which it is stored.
     pub(in crate::server) fn before_storing(&self, object: &mut Value) {
         match (&self.definition, object) {
