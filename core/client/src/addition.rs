@@ -34,7 +34,7 @@ fn type_at(root: &Struct, at: &str) -> Option<Type> {
             Some(Type::Struct(inner)) => inner.member(&name),
             Some(Type::Map(inner)) => Some(&inner.value),
             Some(Type::List(inner)) => Some(&inner.item),
-            Some(Type::Scalar(_) | Type::Any) => None,
+            Some(Type::Scalar(_) | Type::Any | Type::Definition(_)) => None,
         };
         ty = Some(member?.clone());
     }

@@ -55,7 +55,7 @@ impl Chance {
                     .map(|_| self.value(&inner.item, depth + 1))
                     .collect()
             }
-            Type::Any => self.json(),
+            Type::Any | Type::Definition(_) => self.json(),
         }
     }
 

@@ -79,7 +79,7 @@ fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<GoPlace
                 named: place.named,
                 in_map: None,
             },
-            Type::Scalar(_) | Type::Any => return None,
+            Type::Scalar(_) | Type::Any | Type::Definition(_) => return None,
         };
     }
     Some(place)
@@ -142,7 +142,7 @@ fn zero(place: &GoPlace<'_>, imports: &mut Imports) -> String {
         return "nil".to_owned();
     }
     match place.ty {
-        Type::Map(_) | Type::List(_) | Type::Any => "nil".to_owned(),
+        Type::Map(_) | Type::List(_) | Type::Any | Type::Definition(_) => "nil".to_owned(),
         Type::Struct(ty) => format!("{}.{}{{}}", imports.package_of(&ty.name), ty.name),
         Type::Scalar(scalar) => match scalar {
             Scalar::Bool => "false".to_owned(),

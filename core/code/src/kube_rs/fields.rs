@@ -66,7 +66,7 @@ fn find<'a>(variable: &str, root: &'a Struct, path: &[String]) -> Option<RustPla
                 optional: false,
                 in_map: None,
             },
-            Type::Scalar(_) | Type::Any => return None,
+            Type::Scalar(_) | Type::Any | Type::Definition(_) => return None,
         };
     }
     Some(place)

@@ -35,7 +35,7 @@ pub(crate) fn parse(text: &str, root: Option<&Struct>) -> Option<Path> {
 /// The type behind an element.
 pub(super) fn next<'a>(at: At<'a>, element: &PathElement) -> Option<At<'a>> {
     let ty = match (at, element) {
-        (At::Open, _) | (At::Type(Type::Any), _) => return Some(At::Open),
+        (At::Open, _) | (At::Type(Type::Any | Type::Definition(_)), _) => return Some(At::Open),
         (At::Struct(inner), PathElement::Field(name)) => inner.member(name)?,
         (At::Type(Type::Struct(inner)), PathElement::Field(name)) => inner.member(name)?,
         (At::Type(Type::Map(inner)), PathElement::Field(_)) => &inner.value,

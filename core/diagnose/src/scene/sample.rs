@@ -75,6 +75,10 @@ fn of_type(ty: &Type, which: usize, depth: usize) -> Value {
         Type::List(inner) if depth > 0 => json!([of_type(&inner.item, which, depth - 1)]),
         Type::List(_) => json!([]),
         Type::Any => json!(["a", "b"][which]),
+        Type::Definition(_) => {
+            let ty = ["string", "integer"][which];
+            json!({ "type": ty })
+        }
     }
 }
 
