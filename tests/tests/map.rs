@@ -1,5 +1,5 @@
 //! The maps in CONTRIBUTING.md are true: their files and names exist, and crates depend on each other as
-//! they say.
+//! they say. The paths that the other documents name exist, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -73,6 +73,52 @@ fn each_answer_of_the_map_names_files_that_have_the_names_beside_them() {
     assert_eq!(wrong, [""; 0]);
 }
 
+/// Returns the folders of the workspace, without those that are made.
+fn folders() -> Vec<PathBuf> {
+    let mut all = vec![root().to_owned()];
+    let mut at = 0;
+    while let Some(folder) = all.get(at) {
+        let inner = fs::read_dir(folder).unwrap();
+        let inner: Vec<_> = inner.map(|entry| entry.unwrap().path()).collect();
+        all.extend(inner.into_iter().filter(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let is_made = ["target", "dist", "node_modules"].contains(&name);
+            path.is_dir() && !name.starts_with('.') && !is_made
+        }));
+        at += 1;
+    }
+    all
+}
+
+/// A path begins with a folder of the workspace, or with one beside the document. `NAME` and `KIND` stand for a name.
+#[test]
+fn each_path_in_a_document_exists() {
+    let (mut checked, mut missing) = (0, Vec::new());
+    for folder in folders() {
+        let files = fs::read_dir(&folder).unwrap();
+        let files = files.map(|entry| entry.unwrap().path());
+        for document in files.filter(|it| it.extension().is_some_and(|it| it == "md")) {
+            let text = fs::read_to_string(&document).unwrap();
+            // The examples between fences are not sentences.
+            let sentences: String = text.split("```").step_by(2).collect();
+            for path in code(&sentences).filter(|it| !it.contains([' ', '\n'])) {
+                let first = path.split_once('/').map_or("", |(first, _)| first);
+                if first.is_empty() || !root().join(first).is_dir() {
+                    continue;
+                }
+                let known = path.split("NAME").next().unwrap();
+                let known = known.split("KIND").next().unwrap();
+                checked += 1;
+                if !root().join(known).exists() && !folder.join(known).exists() {
+                    missing.push(format!("{}: {path}", document.display()));
+                }
+            }
+        }
+    }
+    assert!(checked >= 150, "{checked}");
+    assert_eq!(missing, [""; 0]);
+}
+
 /// Returns the dependencies of each crate of the core, without those of its tests, by their
 /// folders.
 fn dependencies() -> BTreeMap<String, Vec<String>> {
@@ -142,24 +188,15 @@ fn each_arrow_of_the_map_is_a_dependency() {
 /// of the compiler.
 #[test]
 fn each_test_file_is_in_a_program() {
-    let mut folders = vec![root().to_owned()];
     let mut programs = 0;
     let mut forgotten = Vec::new();
-    while let Some(folder) = folders.pop() {
+    for folder in folders() {
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
         let tests = folder.join("tests");
         if manifest.contains("autotests = false") {
             programs += 1;
             forgotten.extend(unnamed_modules(&tests, &manifest));
         }
-        let inner = fs::read_dir(&folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().path());
-        let is_source = |path: &PathBuf| {
-            let name = path.file_name().unwrap().to_str().unwrap();
-            path.is_dir() && !name.starts_with('.') && !["target", "dist"].contains(&name)
-        };
-        folders.extend(inner.filter(is_source));
     }
     assert!(programs >= 2, "{programs}");
     assert_eq!(forgotten, [""; 0]);

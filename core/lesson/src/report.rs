@@ -47,7 +47,7 @@ pub fn report_on_lesson(name: &str, text: &str) -> LessonReport {
             transcript,
             "{refused} do not reach a goal; after {explained} of them the page says why"
         );
-        // A lesson of the catalogue must say why; see `core/lesson/tests/lessons.rs`.
+        // A lesson of the catalogue must say why; see `core/lesson/tests/lessons/main.rs`.
         for problem in &mutants.problems {
             let _ = writeln!(transcript, "{name}:{}: {}", problem.line, problem.message);
         }
