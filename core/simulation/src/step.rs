@@ -14,6 +14,7 @@ use super::{
 };
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::patch::names_version;
 use optimist_apiserver::server::{EventType, Fact, Facts};
 use optimist_apiserver::storage::Revision;
 use optimist_client::{AnsweredRequest, Lost, Reply, Strategy, Write, is_conflict_status};
@@ -202,13 +203,9 @@ impl Exchange {
         (!version.is_empty()).then_some(version)
     }
 
-    /// Returns whether it is a JSON patch that tests the resourceVersion.
-    pub fn tests_version(&self) -> bool {
-        let operations = self.sent.as_array().map_or(&[][..], Vec::as_slice);
-        operations.iter().any(|operation| {
-            text(operation, "op") == "test"
-                && text(operation, "path") == "/metadata/resourceVersion"
-        })
+    /// Returns whether the request names the version that it is for, in its object or in its patch.
+    pub fn names_version(&self) -> bool {
+        names_version(&self.sent)
     }
 
     /// Returns whether the reason is Conflict (`errors.IsConflict`). Not every 409 has this reason.

@@ -202,9 +202,9 @@ fn an_apply_that_was_written_by_hand_is_forced_in_its_address() {
 }
 
 #[test]
-fn a_failed_test_gives_the_values_and_whether_the_version_is_tested() {
+fn a_failed_test_gives_the_values_and_whether_the_version_is_named() {
     let test = |path: &str, value: Value| json!({"op": "test", "path": path, "value": value});
-    for (more, tests_version) in [
+    for (more, names_version) in [
         (None, false),
         (Some(test("/metadata/resourceVersion", json!("100"))), true),
     ] {
@@ -219,7 +219,7 @@ fn a_failed_test_gives_the_values_and_whether_the_version_is_tested() {
             path: "/spec/replicas".to_owned(),
             wanted: json!(3),
             found: Some(json!(5)),
-            tests_version,
+            names_version,
         };
         assert_eq!(tree.explain(B).kind, failed);
     }

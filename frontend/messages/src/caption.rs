@@ -240,7 +240,7 @@ fn refusal(kind: &Kind, world: &World) -> Caption {
             path,
             wanted,
             found,
-            tests_version,
+            names_version,
         } => {
             let field = tested_field(path);
             let (wanted, found) = (value(Some(wanted)), value(found.as_ref()));
@@ -249,7 +249,7 @@ fn refusal(kind: &Kind, world: &World) -> Caption {
             } else {
                 en::test_failed(&field, &wanted, &found)
             };
-            if !tests_version {
+            if !names_version {
                 text.push(' ');
                 text.push_str(&en::test_failed_others());
             }

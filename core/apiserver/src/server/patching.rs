@@ -98,13 +98,7 @@ fn carries_version(patch: &[u8]) -> bool {
     let Ok(document) = yaml::parse(&patch) else {
         return false;
     };
-    let patch = Value::from(document.node);
-    match patch.as_array() {
-        Some(operations) => operations
-            .iter()
-            .any(|operation| text(operation, "path") == "/metadata/resourceVersion"),
-        None => !patch.resource_version().is_empty(),
-    }
+    patch::names_version(&Value::from(document.node))
 }
 
 /// The message that a client gets when a handler panics.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use optimist_apiserver::apply::{Path, PathElement};
-use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::object::text;
+use optimist_apiserver::patch::names_version;
 use serde_json::Value;
 
 use super::recorded::{RecordedHistory, RecordedStep};
@@ -278,15 +279,7 @@ fn lost(
 
 /// Returns whether a write names the version that it is based on.
 fn carries_version(event: &AuditEvent) -> bool {
-    let Some(body) = event.request.as_deref() else {
-        return false;
-    };
-    let in_patch = body.as_array().is_some_and(|operations| {
-        operations
-            .iter()
-            .any(|operation| text(operation, "path") == "/metadata/resourceVersion")
-    });
-    in_patch || !body.resource_version().is_empty()
+    event.request.as_deref().is_some_and(names_version)
 }
 
 /// Returns whether a JSON patch tests the value that is at a field: its client knows what it replaces. A list is

@@ -114,7 +114,7 @@ impl<'a> Past<'a> {
             let edits = |kind| ![RequestKind::Create, RequestKind::Delete].contains(&kind);
             let sent = sent
                 .filter(|sent| written_by(sent).is_some_and(|kind| edits(kind) && wanted(kind)));
-            step.outcome() == Outcome::Written && sent.is_some_and(|sent| !names_version(sent))
+            step.outcome() == Outcome::Written && sent.is_some_and(|sent| !sent.names_version())
         })
     }
 }
@@ -125,10 +125,4 @@ fn option(exchange: &Exchange, wanted: &str) -> Option<String> {
     let mut options = form_urlencoded::parse(query.as_bytes());
     let found = options.find(|(name, _)| name == wanted);
     found.map(|(_, value)| value.into_owned())
-}
-
-/// Returns whether a request names the version of the object that it expects: in its body, or as a
-/// test of its JSON patch.
-fn names_version(exchange: &Exchange) -> bool {
-    exchange.precondition().is_some() || exchange.tests_version()
 }

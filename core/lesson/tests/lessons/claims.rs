@@ -105,6 +105,27 @@ fn a_way_that_does_not_reach_the_goal_and_a_mistake_that_does_are_found() {
 }
 
 #[test]
+fn a_json_patch_that_tests_or_replaces_the_version_names_it() {
+    let problems = |named: &str| {
+        let text = format!(
+            "title: t\nteaches: t\nsteps:\n- title: s\n  do:\n  - A:\n      request: PATCH \
+             /apis/apps/v1/namespaces/default/deployments/nginx-deployment\n      \
+             type: application/json-patch+json\n      body:\n      \
+             - {{op: replace, path: /spec/replicas, value: 5}}\n{named}  \
+             check:\n  - stored: {{spec.replicas: 5}}\n    unversioned: 0\n"
+        );
+        let lesson = Lesson::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        check_lesson(&Arc::new(lesson)).problems.len()
+    };
+    let on_version = |op: &str| {
+        format!("      - {{op: {op}, path: /metadata/resourceVersion, value: \"100\"}}\n")
+    };
+    assert_eq!(problems(""), 1);
+    assert_eq!(problems(&on_version("test")), 0);
+    assert_eq!(problems(&on_version("replace")), 0);
+}
+
+#[test]
 fn two_places_are_the_same_only_if_both_have_the_value() {
     let lesson = |places: &str| {
         let text = format!(

@@ -171,8 +171,8 @@ pub enum ExplanationKind {
         wanted: Value,
         /// The value that is stored.
         found: Option<Value>,
-        /// `true` if the patch tests the resourceVersion too, so that every change makes it fail.
-        tests_version: bool,
+        /// `true` if the patch names the resourceVersion too, so that every change makes it fail.
+        names_version: bool,
     },
     /// The apply would have changed a field that another manager owns, or the same one by its Updates.
     OwnedByOther {

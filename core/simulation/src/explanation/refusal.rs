@@ -116,7 +116,7 @@ fn failed_test(scene: StepScene<'_>) -> Option<ExplanationKind> {
         path: failed.path.clone(),
         wanted,
         found,
-        tests_version: exchange.is_some_and(|exchange| exchange.tests_version()),
+        names_version: exchange.is_some_and(|exchange| exchange.names_version()),
     })
 }
 
