@@ -1,6 +1,8 @@
 //! The owners of each line of an object, as data, as plain text and as a Markdown table.
 
-use optimist_apiserver::apply::{Manager, Managers, Owned, Owners, Path, Places, Set};
+use optimist_apiserver::apply::{
+    Manager, Managers, Owned, Owners, Path, PathElement, Places, Set, is_never_owned,
+};
 use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
@@ -57,18 +59,6 @@ pub enum Unowned {
     /// The object was printed without `managedFields` (`--show-managed-fields` was not given).
     NotPrinted,
 }
-
-/// The metadata whose ownership is never recorded.
-const NEVER_OWNED: [&str; 8] = [
-    "name",
-    "namespace",
-    "creationTimestamp",
-    "selfLink",
-    "uid",
-    "generation",
-    "managedFields",
-    "resourceVersion",
-];
 
 /// The owners of an object, found in parts. Each part is short, also for a large object.
 #[derive(Clone, Debug)]
@@ -242,13 +232,9 @@ pub fn label(manager: &Manager) -> String {
 }
 
 fn unowned(pointer: &str, printed: bool) -> Unowned {
-    let mut parts = pointer.split('/').skip(1);
-    let never = match (parts.next(), parts.next()) {
-        (Some("apiVersion" | "kind"), _) => true,
-        (Some("metadata"), Some(field)) => NEVER_OWNED.contains(&field),
-        _ => false,
-    };
-    match (never, printed) {
+    let names = pointer.split('/').skip(1);
+    let names = names.map(|name| PathElement::Field(name.to_owned()));
+    match (is_never_owned(&Path(names.collect())), printed) {
         (true, _) => Unowned::NeverOwned,
         (false, true) => Unowned::NoEntry,
         (false, false) => Unowned::NotPrinted,

@@ -40,6 +40,18 @@ static NEVER_OWNED: LazyLock<Set> = LazyLock::new(|| {
     ])
 });
 
+/// Returns whether a field is one that never has an owner, or is in one.
+pub fn is_never_owned(path: &Path) -> bool {
+    let Some((first, below)) = path.0.split_first() else {
+        return false;
+    };
+    let of_metadata = NEVER_OWNED.below(first);
+    match below.first() {
+        Some(second) if of_metadata.is_some_and(|set| !set.has_member(second)) => false,
+        _ => NEVER_OWNED.has_member(first),
+    }
+}
+
 /// Keeps `managedFields` for one kind in one version, for writes through one (sub)resource.
 pub struct FieldManager<'a> {
     /// The kind's type.

@@ -20,7 +20,7 @@ pub use fields_v1::{element_order, from_fields_v1, to_fields_v1};
 pub use leaves::{changed_parts, covers, covers_whole, differing, part_of};
 pub use locate::{Places, fields_below};
 pub(crate) use manager::unread_managers;
-pub use manager::{Applied, FieldManager};
+pub use manager::{Applied, FieldManager, is_never_owned};
 pub use managers::{ManagedFieldsOperation, Manager, Managers, Owned};
 pub use owners::Owners;
 pub use set::{Path, Set};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use optimist_apiserver::apply::{
     ManagedFieldsOperation, Manager, Managers, Owned, Path, PathElement, Places, Set, covers,
-    covers_whole, differing, field_set,
+    covers_whole, differing, field_set, is_never_owned,
 };
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::{Struct, fill_defaults};
@@ -119,7 +119,7 @@ impl<'v> FieldInputs<'v> {
             true => Value::Null,
             false => self.defaults(fields.iter().filter(|path| undeclared.contains(path))),
         };
-        let fields = fields.into_iter().filter(|path| !is_of_the_server(path));
+        let fields = fields.into_iter().filter(|path| !is_never_owned(path));
         let mut places = ComparedPlaces {
             before: Places::new(self.before),
             after,
@@ -323,27 +323,4 @@ fn moved(old: &Managers, new: &Managers) -> Set {
         moved.absorb(owned.set.clone());
     }
     moved
-}
-
-/// Returns whether a field identifies an object, or the server writes it itself.
-pub(super) fn is_of_the_server(path: &Path) -> bool {
-    let name = |at: usize| match path.0.get(at) {
-        Some(PathElement::Field(name)) => name.as_str(),
-        _ => "",
-    };
-    match name(0) {
-        "apiVersion" | "kind" => true,
-        "metadata" => matches!(
-            name(1),
-            "name"
-                | "namespace"
-                | "uid"
-                | "resourceVersion"
-                | "generation"
-                | "managedFields"
-                | "creationTimestamp"
-                | "selfLink"
-        ),
-        _ => false,
-    }
 }

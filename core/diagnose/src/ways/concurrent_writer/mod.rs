@@ -9,7 +9,7 @@ mod other;
 use std::sync::Arc;
 
 use http::{HeaderValue, header};
-use optimist_apiserver::apply::{LAST_APPLIED, Path, PathElement};
+use optimist_apiserver::apply::{LAST_APPLIED, Path, PathElement, is_never_owned};
 use optimist_apiserver::object::Metadata;
 use optimist_client::{
     Declares, Preset, ReadChange, Strategy, WorkingCopy, Write, WriteMethod, bare,
@@ -19,7 +19,7 @@ use optimist_simulation::explore::{Plan, Scenario};
 use optimist_simulation::{Action, ActorId, Exchange, HistoryTree, Operation, World};
 use serde_json::Value;
 
-use super::fields::{FieldEffect, is_of_the_server, leaves};
+use super::fields::{FieldEffect, leaves};
 use super::server_words::in_server_words;
 use super::{ChangeContent, ChangeTable, OnOwned, Remedy, Row, Way, manifest, read, tracking};
 
@@ -221,7 +221,7 @@ impl ChangeTable {
             });
             let value = path.find(&said);
             let unchanged = value == path.find(live);
-            if prefix && unchanged && value.is_some_and(has_content) && !is_of_the_server(&path) {
+            if prefix && unchanged && value.is_some_and(has_content) && !is_never_owned(&path) {
                 copy.declare(path);
             }
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use optimist_apiserver::apply::{
-    LAST_APPLIED, ManagedFieldsOperation, Manager, Managers, Path, PathElement, Set,
+    LAST_APPLIED, ManagedFieldsOperation, Manager, Managers, Path, PathElement, Set, is_never_owned,
 };
 use optimist_apiserver::server::Resource;
 use optimist_client::{ChangeKind, Intent, Preset, Strategy, Subresource, WorkingCopy, Write};
@@ -12,7 +12,7 @@ use optimist_simulation::explore::Scenario;
 use optimist_simulation::{ActorId, HistoryTree, World};
 use serde_json::Value;
 
-use super::super::fields::{is_of_the_server, leaves};
+use super::super::fields::leaves;
 use super::super::tracking::is_read_by_tools;
 use super::{both_have_read, type_as};
 use crate::scene::sample;
@@ -149,7 +149,7 @@ fn fields_of(object: &Value, set: &Set, subresource: Option<Subresource>) -> Vec
             Some(PathElement::Field(name)) => *name != LAST_APPLIED && !is_read_by_tools(name),
             _ => false,
         };
-        here && single && own && !is_of_the_server(path)
+        here && single && own && !is_never_owned(path)
     };
     let mut fields: Vec<Path> = set.paths().into_iter().filter(is_field).collect();
     fields.retain(|path| !is_key_of_item(path));
