@@ -172,7 +172,7 @@ impl WorkingCopy {
             }
             _ => None,
         };
-        self.declared.retain(in_status);
+        self.declared.retain(Path::is_in_status);
         self.edited = Some(rest.map_or_else(|| Arc::clone(&object), Arc::new));
         self.read = Some(object);
     }
@@ -209,7 +209,7 @@ impl WorkingCopy {
             }
             _ => None,
         };
-        self.declared.retain(|field| !in_status(field));
+        self.declared.retain(|field| !field.is_in_status());
         self.edited = Some(rest.map_or_else(|| Arc::clone(&object), Arc::new));
         self.read = Some(object);
     }
@@ -236,11 +236,6 @@ impl WorkingCopy {
         self.read = Some(object);
         self.edited = Some(redone);
     }
-}
-
-/// Returns whether a field is in the status.
-fn in_status(field: &Path) -> bool {
-    matches!(field.0.first(), Some(PathElement::Field(name)) if name == "status")
 }
 
 /// Copies members of one map to another.

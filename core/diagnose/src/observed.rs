@@ -463,8 +463,7 @@ pub fn returning_fields(changes: &[FieldChange]) -> Vec<ReturningField> {
     let mut found: Vec<ReturningField> = Vec::new();
     let mut earlier: Vec<Vec<Option<&Value>>> = Vec::new();
     let mut known: Vec<&Path> = Vec::new();
-    let of_status = |field: &Path| matches!(field.0.first(), Some(PathElement::Field(name)) if name == "status");
-    for change in changes.iter().filter(|change| !of_status(&change.field)) {
+    for change in changes.iter().filter(|change| !change.field.is_in_status()) {
         if change.by.is_some() {
             known.push(&change.field);
         }

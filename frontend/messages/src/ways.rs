@@ -1,6 +1,6 @@
 //! Diagnose's sentences about ways of writing and their effects.
 
-use optimist_apiserver::apply::{Manager, Path, PathElement};
+use optimist_apiserver::apply::{Manager, Path};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::Fact;
 use optimist_client::{Preset, WriteMethod};
@@ -106,10 +106,9 @@ pub fn row_notes(row: &Row) -> Vec<String> {
     }
     let fields = |effect| {
         // What the status says is not written by these ways.
-        let in_status = |it: &&FieldOutcome| matches!(it.field.0.first(), Some(PathElement::Field(name)) if name == "status");
         let of = row
             .with(effect)
-            .filter(|it| effect != FieldEffect::Kept || !in_status(it));
+            .filter(|it| effect != FieldEffect::Kept || !it.field.is_in_status());
         let of: Vec<String> = of.map(|it| field(&it.field)).collect();
         (!of.is_empty()).then(|| (listed(&of), of.len()))
     };

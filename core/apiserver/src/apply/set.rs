@@ -31,6 +31,13 @@ impl fmt::Display for Path {
     }
 }
 
+impl Path {
+    /// Returns whether the field is in the status.
+    pub fn is_in_status(&self) -> bool {
+        matches!(self.0.first(), Some(PathElement::Field(name)) if name == "status")
+    }
+}
+
 impl Set {
     /// A set of paths of plain field names, such as `["metadata", "name"]`.
     pub fn of_fields(paths: &[&[&str]]) -> Self {

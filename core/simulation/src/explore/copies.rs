@@ -90,11 +90,6 @@ pub(super) fn is_of_replicas(intent: &Intent) -> bool {
     matches!(intent, Intent::Change(changes) if changes.iter().all(is))
 }
 
-/// Returns whether a field is a part of the status.
-pub(super) fn is_of_status(path: &Path) -> bool {
-    matches!(path.0.first(), Some(PathElement::Field(name)) if name == "status")
-}
-
 /// The names on a path; `None` if it leads through a list.
 fn names(path: &Path) -> Option<Vec<&str>> {
     let names = path.0.iter().map(|element| match element {

@@ -11,7 +11,7 @@ use optimist_client::{
 };
 use serde_json::Value;
 
-use super::copies::{is_of_replicas, is_of_status};
+use super::copies::is_of_replicas;
 use super::{Plan, Scenario, Search, ThirdActor, Transition};
 use crate::ObjectRef;
 
@@ -70,7 +70,7 @@ fn writes_manifest(way: Way) -> bool {
 }
 
 fn means_status(intent: &Intent) -> bool {
-    matches!(intent, Intent::Change(changes) if changes.iter().any(|it| is_of_status(&it.path)))
+    matches!(intent, Intent::Change(changes) if changes.iter().any(|it| it.path.is_in_status()))
 }
 
 /// Returns an object as people keep it in a file, without a status.

@@ -135,7 +135,7 @@ pub(crate) fn write_of(manager: &Manager, resource: &Resource) -> Option<Write> 
 /// The fields of a set that have a single value and that a writer may change.
 fn fields_of(object: &Value, set: &Set, subresource: Option<Subresource>) -> Vec<Path> {
     let is_field = |path: &Path| {
-        let status = first_name(path) == "status";
+        let status = path.is_in_status();
         let here = match subresource {
             Some(Subresource::Scale) => path.to_string() == ".spec.replicas",
             Some(Subresource::Status) => status,
