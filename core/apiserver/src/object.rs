@@ -121,6 +121,15 @@ pub trait Metadata {
             .map(|list| list.iter().filter_map(Value::as_str).collect())
             .unwrap_or_default()
     }
+    /// `metadata.managedFields` as it is, if the metadata has it.
+    fn managed_fields(&self) -> Option<&Value> {
+        self.metadata()?.get("managedFields")
+    }
+    /// The entries of `metadata.managedFields`.
+    fn managed_entries(&self) -> &[Value] {
+        let managed = self.managed_fields().and_then(Value::as_array);
+        managed.map_or(&[], Vec::as_slice)
+    }
     /// Sets a member of the metadata; an empty text or `null` removes it.
     fn set_meta(&mut self, field: &str, value: impl Into<Value>) {
         match value.into() {

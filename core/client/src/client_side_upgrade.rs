@@ -10,7 +10,8 @@ use optimist_apiserver::object::{Metadata, text};
 /// client (`FindFieldsOwners`). Sorted, each once.
 pub fn client_side_managers(object: &Value) -> Vec<String> {
     let annotation = ["metadata", "annotations", LAST_APPLIED];
-    let owners = entries(object)
+    let owners = object
+        .managed_entries()
         .iter()
         .filter(|entry| text(entry, "operation") == "Update" && owns(entry, &annotation));
     let mut names: Vec<String> = owners
@@ -19,12 +20,6 @@ pub fn client_side_managers(object: &Value) -> Vec<String> {
     names.sort();
     names.dedup();
     names
-}
-
-/// The entries of `managedFields`, as they are written.
-pub(crate) fn entries(object: &Value) -> &[Value] {
-    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-    managed.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// Returns whether an entry of `managedFields` owns a field, by the names on its path. One field is looked
@@ -42,7 +37,7 @@ pub(crate) fn owns(entry: &Value, path: &[&str]) -> bool {
 /// `applier`; `None` if there is nothing to change (`UpgradeManagedFieldsPatch`). It carries the
 /// version of the object.
 pub fn upgrade_patch(object: &Value, from: &[String], applier: &str) -> Option<Value> {
-    let entries = object.metadata()?.get("managedFields")?.as_array()?;
+    let entries = object.managed_fields()?.as_array()?;
     let mut upgraded = entries.clone();
     for name in from {
         upgrade(&mut upgraded, name, applier);

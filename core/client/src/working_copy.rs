@@ -131,14 +131,9 @@ impl WorkingCopy {
     /// If the text is not an object in YAML or JSON. The edits do not change then.
     pub fn edit_text(&mut self, typed: &str) -> Result<(), EditError> {
         let mut object = edit_text(typed)?;
-        let managed = self
-            .read
-            .as_deref()
-            .and_then(|read| read.metadata()?.get("managedFields"));
+        let managed = self.read.as_deref().and_then(Metadata::managed_fields);
         if let Some(managed) = managed
-            && !object
-                .metadata()
-                .is_some_and(|meta| meta.contains_key("managedFields"))
+            && object.managed_fields().is_none()
         {
             object.set_meta("managedFields", managed.clone());
         }

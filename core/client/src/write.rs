@@ -394,7 +394,7 @@ impl Write {
         manager: &str,
     ) -> Option<Set> {
         let (read, edited) = (copy.read()?, copy.edited()?);
-        let managers = Managers::decode(managed_fields(read)).ok();
+        let managers = Managers::read(read).ok();
         let owned = managers
             .and_then(|managers| Some(managers.get(&self.applier(manager))?.set.clone()))
             .unwrap_or_default();
@@ -461,10 +461,6 @@ fn scale_of(object: &Value) -> Value {
         scale["spec"]["replicas"] = replicas.clone();
     }
     scale
-}
-
-fn managed_fields(object: &Value) -> Option<&Value> {
-    object.metadata()?.get("managedFields")
 }
 
 #[cfg(test)]

@@ -97,12 +97,10 @@ impl RemedyRun {
     /// leaves a field out removes it if nobody else owns it. So nothing is known of it on an object that came without
     /// its owners.
     fn can_try(&self, keeper: usize, world: &World) -> bool {
-        let managed = world.stored().and_then(|(_, object)| {
-            let metadata = object.metadata()?;
-            metadata.get("managedFields").cloned()
-        });
+        let stored = world.stored();
+        let has_owners = stored.is_some_and(|(_, object)| object.managed_fields().is_some());
         let mut others = self.writers.iter().enumerate();
-        managed.is_some()
+        has_owners
             || others.all(|(at, it)| {
                 at == keeper || it.manager.operation != ManagedFieldsOperation::Apply
             })

@@ -402,8 +402,7 @@ fn version_fate(
 
 /// Returns the time when the newest entry of these managers changed, in microseconds.
 fn time(object: &Value, writers: &[&Manager]) -> Option<u64> {
-    let managers = object.metadata().and_then(|meta| meta.get("managedFields"));
-    let managers = Managers::decode(managers).ok()?;
+    let managers = Managers::read(object).ok()?;
     let times = writers
         .iter()
         .filter_map(|writer| managers.get(writer)?.time);

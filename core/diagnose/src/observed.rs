@@ -280,7 +280,7 @@ impl ChangeReader {
             return Ok(true);
         }
         let managers = |object: &Value| {
-            Managers::decode(object["metadata"].get("managedFields"))
+            Managers::read(object)
                 .map_err(|problem| format!("{}: {problem}", text("resourceVersion")))
         };
         let old = known.map_or_else(|| managers(before), Ok)?;

@@ -66,11 +66,10 @@ impl ShellScript {
     /// status are those of the cluster.
     fn owners(&mut self, manifests: &str) {
         for object in objects(manifests).unwrap_or_default() {
-            let entries = object.metadata().and_then(|meta| meta.get("managedFields"));
-            let Some(entries) = entries.filter(|it| it.as_array().is_some_and(|it| !it.is_empty()))
-            else {
+            let entries = object.managed_entries();
+            if entries.is_empty() {
                 continue;
-            };
+            }
             let patch = json!([{"op": "replace", "path": "/metadata/managedFields",
                 "value": entries}]);
             let group = text(&object, "apiVersion").rsplit_once('/');

@@ -2,7 +2,6 @@
 
 use super::{Action, ActorId, Operation, Step, World};
 use optimist_apiserver::apply::{Manager, Managers, Path, Set};
-use optimist_apiserver::object::Metadata;
 use optimist_client::Write;
 
 /// A write that was tried on a copy of the world.
@@ -41,10 +40,8 @@ impl World {
     }
 
     fn owners(&self) -> Managers {
-        let managed = self
-            .stored()
-            .and_then(|(_, object)| object.metadata()?.get("managedFields"));
-        Managers::decode(managed).unwrap_or_default()
+        let stored = self.stored();
+        stored.map_or_else(Managers::default, |(_, object)| Managers::of_object(object))
     }
 }
 

@@ -138,7 +138,7 @@ fn conflicting(outcome: &FieldOutcome) -> impl Iterator<Item = &Manager> {
 /// Returns the time in the entry of a manager.
 fn last_change<'a>(row: &'a Row, manager: &Manager) -> Option<&'a str> {
     let operation = manager.operation.name();
-    let managed = row.before.metadata()?.get("managedFields")?.as_array()?;
+    let managed = row.before.managed_entries();
     let is_own = |entry: &&Value| {
         text(entry, "manager") == manager.name
             && text(entry, "operation") == operation

@@ -18,7 +18,7 @@ use crate::{en, request_problem};
 /// cannot be read.
 pub fn live_says(object: &Value) -> (Vec<String>, bool) {
     let version = object.resource_version();
-    let managers = Managers::decode(object["metadata"].get("managedFields"));
+    let managers = Managers::read(object);
     match managers.map(|managers| managers.iter().count()) {
         Ok(0) => {
             let says = match version {

@@ -119,7 +119,7 @@ impl FieldManager<'_> {
                 return (managers, entries);
             }
         }
-        let mut entries = entries(live).to_vec();
+        let mut entries = live.managed_entries().to_vec();
         match Managers::taken(&mut entries) {
             Ok(managers) => (managers, entries),
             Err(_) => Default::default(),
@@ -202,7 +202,11 @@ impl FieldManager<'_> {
         if manager == KUBECTL {
             renew_last_applied(&mut object, config);
         }
-        write(&mut object, managers, heads(entries(live), &applier));
+        write(
+            &mut object,
+            managers,
+            heads(live.managed_entries(), &applier),
+        );
         Ok(Applied {
             object,
             changed,
@@ -242,9 +246,10 @@ impl FieldManager<'_> {
         live: &'v Value,
         applier: &Manager,
     ) -> Result<Managers<StoredSet<'v>>, FieldManagerError> {
-        let mut managers = Managers::borrowed(entries(live), applier).map_err(|error| {
-            FieldManagerError::Failed(format!("failed to decode managed fields: {error}"))
-        })?;
+        let mut managers =
+            Managers::borrowed(live.managed_entries(), applier).map_err(|error| {
+                FieldManagerError::Failed(format!("failed to decode managed fields: {error}"))
+            })?;
         if managers.is_empty() {
             self.check_existing(live)?;
             let mut nothing = crate::schema::zero(self.root);
@@ -359,7 +364,7 @@ impl FieldManager<'_> {
     }
 
     fn check_configuration(&self, config: &Value) -> Result<(), FieldManagerError> {
-        let managed = config.metadata().and_then(|meta| meta.get("managedFields"));
+        let managed = config.managed_fields();
         if managed
             .and_then(Value::as_array)
             .is_some_and(|entries| entries.iter().all(is_entry))
@@ -437,7 +442,7 @@ fn is_entry(entry: &Value) -> bool {
 
 /// The list of `managedFields` of an apply that is not read as one, if there is one.
 pub(crate) fn unread_managers(config: &Value) -> Option<&Value> {
-    let managed = config.metadata()?.get("managedFields")?;
+    let managed = config.managed_fields()?;
     let entries = managed.as_array()?;
     (!entries.iter().all(is_entry)).then_some(managed)
 }
@@ -449,12 +454,6 @@ fn strip(managers: &mut Managers<StoredSet<'_>>, manager: &Manager) {
         }
         !owned.set.is_empty()
     });
-}
-
-/// The entries of `managedFields`.
-fn entries(object: &Value) -> &[Value] {
-    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-    managed.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// Entries without their fields, but for an applier's, whose fields have been read.

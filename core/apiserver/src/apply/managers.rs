@@ -123,8 +123,15 @@ impl<S> Default for Managers<S> {
 impl Managers {
     /// The managers of an object; none if its `metadata.managedFields` is malformed.
     pub fn of_object(object: &Value) -> Self {
-        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-        Self::decode(managed).unwrap_or_default()
+        Self::read(object).unwrap_or_default()
+    }
+
+    /// Reads the managers of an object.
+    ///
+    /// # Errors
+    /// The problem of the first malformed entry of its `metadata.managedFields`.
+    pub fn read(object: &Value) -> Result<Self, String> {
+        Self::decode(object.managed_fields())
     }
 
     /// Reads `metadata.managedFields`.

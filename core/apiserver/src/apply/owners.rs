@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::locate::ItemPositions;
 use super::{Manager, Managers, PathElement, Set, field_set};
-use crate::object::Metadata;
 use crate::schema::Struct;
 
 /// The managers of an object, and which of its places each one owns.
@@ -24,11 +23,8 @@ impl Owners {
     /// decoded names nobody. An entry for a field with fields of its own, such as `f:data: {}`,
     /// owns the existence of that field, and none of the fields in it.
     pub fn read(object: &Value, root: &Struct) -> Self {
-        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
         let mut owners = Self::default();
-        let Ok(managers) = Managers::decode(managed) else {
-            return owners;
-        };
+        let managers = Managers::of_object(object);
         let all = field_set(object, root);
         let mut positions = ItemPositions::default();
         for owned in managers.iter() {

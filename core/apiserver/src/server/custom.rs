@@ -266,8 +266,8 @@ impl Custom {
     /// else.
     pub(super) fn keep_all_but_status(object: &mut Value, live: &Value) {
         let mut kept = live.clone();
-        let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-        kept.set_meta("managedFields", managed.cloned().unwrap_or(Value::Null));
+        let managed = object.managed_fields().cloned();
+        kept.set_meta("managedFields", managed.unwrap_or(Value::Null));
         if let Value::Object(map) = &mut kept {
             match object.get("status") {
                 Some(status) => map.insert("status".to_owned(), status.clone()),

@@ -175,8 +175,7 @@ fn check_metadata(resource: &Resource, object: &Value) -> Result<Option<Revision
         let detail = "not allowed on this type";
         errors.push(FieldError::forbidden("metadata.namespace", detail));
     }
-    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-    if let Err(why) = Managers::decode(managed) {
+    if let Err(why) = Managers::read(object) {
         let field = "metadata.managedFields";
         errors.push(FieldError::invalid(field, &Value::Null, why).shown_as(String::new()));
     }

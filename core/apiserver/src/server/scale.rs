@@ -238,7 +238,7 @@ pub(super) fn write_through(
 ) -> Result<DraftObject, Refusal> {
     let places = ScaleFields::new(parent);
     let parent_version = parent.group_version.to_string();
-    let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
+    let managed = live.managed_fields();
     let mappings = places.mappings(parent);
     let mut before = scale_of(parent, live);
     if places.is_custom() && at(live, &places.replicas).is_none() {
@@ -269,7 +269,7 @@ pub(super) fn write_through(
         return Err(Status::invalid(&kind, live.name(), &errors));
     }
     check_uid(parent, live, &after)?;
-    let view_managed = after.metadata().and_then(|meta| meta.get("managedFields"));
+    let view_managed = after.managed_fields();
     let entries =
         to_parent(managed, view_managed, &parent_version, &mappings).map_err(Status::internal)?;
     let mut object = live.clone();

@@ -197,10 +197,7 @@ fn cleanup(live: &Value) -> Vec<Value> {
             operations.push(json!({"op": "remove", "path": format!("/metadata/{of}/{name}")}));
         }
     }
-    let managed = live.metadata().and_then(|meta| meta.get("managedFields"));
-    let Some(entries) = managed.and_then(Value::as_array) else {
-        return operations;
-    };
+    let entries = live.managed_entries();
     let own = MANAGER;
     let is_own =
         |entry: &Value| text(entry, "manager") == own && text(entry, "operation") == "Apply";

@@ -2,7 +2,7 @@
 //! objects later; the rendered manifests do not have it.
 
 use crate::Preset;
-use crate::client_side_upgrade::{entries, owns};
+use crate::client_side_upgrade::owns;
 use optimist_apiserver::object::{Metadata, map_mut, text};
 use serde_json::Value;
 
@@ -102,14 +102,14 @@ pub fn helm_manager(live: &Value) -> Option<String> {
     let annotation = ["metadata", "annotations", RELEASE_NAME];
     let is_owner =
         |entry: &&Value| text(entry, "manager").contains("helm") && owns(entry, &annotation);
-    let owner = entries(live).iter().find(is_owner)?;
+    let owner = live.managed_entries().iter().find(is_owner)?;
     Some(text(owner, "manager").to_owned())
 }
 
 /// Returns whether Helm owns fields of an object by Update, as its client-side apply leaves them.
 pub fn helm_updates(live: &Value) -> bool {
     let manager = helm_manager(live).unwrap_or_else(|| "helm".to_owned());
-    entries(live).iter().any(|entry| {
+    live.managed_entries().iter().any(|entry| {
         text(entry, "manager") == manager
             && text(entry, "operation") == "Update"
             && text(entry, "subresource").is_empty()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use optimist_apiserver::apply::{Path, PathElement};
-use optimist_apiserver::object::text;
+use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::patch::names_version;
 use serde_json::Value;
 

@@ -179,9 +179,9 @@ fn differences(
     let before = recorded.map(|(object, _)| object);
     let named = NamedValues::new(before, event.request.as_deref());
     let mut core = Arc::clone(&exchange.received);
-    let owners = |object: &Value| object.metadata()?.get("managedFields").cloned();
-    let resets = event.request.as_deref().and_then(owners).is_some();
-    if owners(response).is_none() && !resets && owners(&core).is_some() {
+    let has_owners = |object: &Value| object.managed_fields().is_some();
+    let resets = event.request.as_deref().is_some_and(has_owners);
+    if !has_owners(response) && !resets && has_owners(&core) {
         // The policy leaves them out of the log (`omitManagedFields`).
         Arc::make_mut(&mut core)
             .metadata_mut()

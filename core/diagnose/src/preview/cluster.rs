@@ -131,7 +131,7 @@ impl Cluster {
                 .entry((id.group, id.kind))
                 .or_insert_with(|| (object.clone(), Vec::new()));
             keys.push(key(object));
-            let entries = object.metadata().and_then(|meta| meta.get("managedFields"));
+            let entries = object.managed_fields();
             if let (Some(Value::Array(all)), Some(Value::Array(more))) = (
                 sample.metadata_mut().get_mut("managedFields"),
                 entries.filter(|_| keys.len() > 1),

@@ -186,9 +186,7 @@ pub(super) fn says(object: &Value, name: &str, word: &str) -> bool {
 
 /// Returns whether a manager applied an object server-side.
 pub(super) fn applied_by(object: &Value, manager: &str) -> bool {
-    let managed = object.metadata().and_then(|meta| meta.get("managedFields"));
-    let entries = managed.and_then(Value::as_array);
-    let mut entries = entries.into_iter().flatten();
+    let mut entries = object.managed_entries().iter();
     entries.any(|entry| entry["manager"] == manager && entry["operation"] == "Apply")
 }
 

@@ -77,13 +77,10 @@ impl<'v> FieldInputs<'v> {
     /// The fields that changed, that are refused, that kept another value than the wanted one, or
     /// whose owners changed. In the order of paths.
     pub(super) fn outcomes(&self) -> Vec<FieldOutcome> {
-        let managed = |object: &'v Value| object.metadata()?.get("managedFields");
-        let managers = |list: Option<&Value>| Managers::decode(list).unwrap_or_default();
-        let lists = (managed(self.before), managed(self.after));
-        let old = managers(lists.0);
-        let new = match lists.0 == lists.1 {
+        let old = Managers::of_object(self.before);
+        let new = match self.before.managed_fields() == self.after.managed_fields() {
             true => old.clone(),
-            false => managers(lists.1),
+            false => Managers::of_object(self.after),
         };
         let mut fields: BTreeSet<Path> = BTreeSet::new();
         fields.extend(differing(self.before, self.after, self.root));

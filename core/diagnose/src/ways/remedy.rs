@@ -394,7 +394,7 @@ fn managers(object: &Value) -> Vec<Owned> {
 /// The JSON patch that takes fields out of an entry of `managedFields`; `None` if there is no such
 /// entry. It carries the version of the object.
 fn entry_without(object: &Value, owned: &Owned, fields: &[Path]) -> Option<Value> {
-    let entries = object.metadata()?.get("managedFields")?.as_array()?;
+    let entries = object.managed_entries();
     let operation = owned.manager.operation.name();
     let at = entries.iter().position(|entry| {
         text(entry, "manager") == owned.manager.name

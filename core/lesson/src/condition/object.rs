@@ -294,9 +294,7 @@ impl fmt::Display for Exists {
 
 /// The managers that own a field, sorted, each once.
 fn owners_of(object: &Value, path: &FieldPath) -> Vec<String> {
-    let managed = object.pointer("/metadata/managedFields");
-    let managers = Managers::decode(managed).unwrap_or_default();
-    let mut names: Vec<String> = managers
+    let mut names: Vec<String> = Managers::of_object(object)
         .iter()
         .filter(|owned| owned.set.paths().iter().any(|owned| path.is(&owned.0)))
         .map(|owned| owned.manager.name.clone())

@@ -84,9 +84,9 @@ fn has_taken(scene: StepScene<'_>, edit: &Edit) -> bool {
         .and_then(|write| write.manager.as_deref());
     let applier = write.unwrap_or(&scene.world().actor(scene.me).manager);
     let is_owned = |world: &World, by_applier: bool| {
-        let metadata = world.stored().map(|(_, object)| &object["metadata"]);
-        let managers = metadata.map(|metadata| Managers::decode(metadata.get("managedFields")));
-        let managers = managers.and_then(Result::ok).unwrap_or_default();
+        let stored = world.stored();
+        let managers = stored.map(|(_, object)| Managers::of_object(object));
+        let managers = managers.unwrap_or_default();
         managers.iter().any(|owned| {
             let mut paths = owned.set.paths().into_iter();
             (owned.manager.name == applier) == by_applier

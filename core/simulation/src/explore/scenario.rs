@@ -150,11 +150,7 @@ impl Scenario {
         if !self.plans.iter().any(|plan| settled(&plan)) {
             return Ok(self);
         }
-        let managed = self
-            .object
-            .metadata()
-            .and_then(|meta| meta.get("managedFields"));
-        let mut managers = Managers::decode(managed)?;
+        let mut managers = Managers::read(&self.object)?;
         let changes = self.plans.iter().filter(settled);
         let changes: Vec<(&Plan, Set)> = changes
             .map(|plan| (plan, self.set_of_changes(&plan.intent)))

@@ -130,12 +130,8 @@ fn install(server: &mut ApiServer, object: &Value) -> Result<Value, LoadError> {
 
 /// The time of the last write that an object names.
 fn latest_time(object: &Value) -> Option<Timestamp> {
-    let meta = object.metadata()?;
-    let managed = meta.get("managedFields").and_then(Value::as_array);
-    let times = managed
-        .into_iter()
-        .flatten()
-        .map(|entry| text(entry, "time"));
+    let entries = object.managed_entries().iter();
+    let times = entries.map(|entry| text(entry, "time"));
     let others = ["creationTimestamp", "deletionTimestamp"].map(|field| object.meta_text(field));
     times.chain(others).filter_map(Timestamp::parse).max()
 }

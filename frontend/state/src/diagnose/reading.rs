@@ -355,9 +355,8 @@ impl PartialHistory {
         let before = last.map(|(_, shown)| shown);
         let before = before.or_else(|| show(at.checked_sub(1)?));
         let after = show(at).unwrap_or_default();
-        let managers = versions.get(at).and_then(|version| {
-            Managers::decode(version.object["metadata"].get("managedFields")).ok()
-        });
+        let version = versions.get(at);
+        let managers = version.and_then(|version| Managers::read(&version.object).ok());
         while let Some((_, change)) = self.reader.changes.get(self.masked).filter(|it| it.0 == at) {
             // When the change was made: the time of its manager's entry.
             let entry = change.by.as_ref().zip(managers.as_ref());
@@ -382,7 +381,7 @@ impl PartialHistory {
         let managers = manager_names(&lanes, versions.iter().map(|it| &*it.object));
         let rows = found.iter().map(|(row, _)| *row).collect();
         let fought = self.fought.unwrap_or_else(|| Fought::new(&found, versions));
-        let entries = |it: &ObservedVersion| it.object.pointer("/metadata/managedFields").is_some();
+        let entries = |it: &ObservedVersion| it.object.managed_fields().is_some();
         let owned = versions.iter().any(entries);
         let versions = versions.iter().map(|it| it.object.resource_version());
         ObservedHistory {

@@ -156,8 +156,7 @@ pub(super) fn manager_names<'a>(
     };
     writers.iter().for_each(|client| add(&client.manager));
     for object in objects {
-        let entries = object.metadata().and_then(|meta| meta.get("managedFields"));
-        let entries = entries.and_then(Value::as_array).into_iter().flatten();
+        let entries = object.managed_entries().iter();
         entries.for_each(|entry| add(text(entry, "manager")));
     }
     readers.iter().for_each(|client| add(&client.manager));

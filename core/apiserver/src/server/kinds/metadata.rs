@@ -161,10 +161,8 @@ pub(in crate::server) fn update_of_any_kind(object: &Value, live: &Value) -> Vec
 
 /// The names in `managedFields`: other mistakes in them leave none (`ValidateManagedFields`).
 fn managers(object: &Value) -> Vec<FieldError> {
-    let managers = object.metadata().and_then(|meta| meta.get("managedFields"));
-    let managers = managers.and_then(Value::as_array);
     let mut errors = Vec::new();
-    for (i, entry) in managers.into_iter().flatten().enumerate() {
+    for (i, entry) in object.managed_entries().iter().enumerate() {
         let of = |field: &str| text(entry, field);
         let is_usual = |name: &str| {
             name.len() <= MAX_MANAGER_LENGTH && name.bytes().all(|byte| matches!(byte, b' '..=b'~'))

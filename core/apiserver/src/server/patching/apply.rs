@@ -94,10 +94,7 @@ fn read_configuration(bytes: &[u8]) -> Result<Document, Refusal> {
 
 /// Refuses a Scale of another version than its object if the object has no managers yet.
 fn check_view_has_managers(live: &Value) -> Result<(), Refusal> {
-    let managers = live
-        .metadata()
-        .is_some_and(|meta| meta.contains_key("managedFields"));
-    if managers {
+    if live.managed_fields().is_some() {
         return Ok(());
     }
     Err(Status::internal(format!(

@@ -20,8 +20,7 @@ pub(super) fn leave_out_others(
     let (CoreAnswer::Other { exchange, .. }, Some(after)) = (prediction, after) else {
         return false;
     };
-    let managers = Managers::decode(after.metadata().and_then(|it| it.get("managedFields")));
-    let managers = managers.unwrap_or_default();
+    let managers = Managers::of_object(after);
     let mut others = false;
     changes.retain(|change| {
         let core = change.field.find(&exchange.received);
@@ -58,9 +57,8 @@ pub(super) fn lacks_owners(known: (&Value, KnownObject), answer: &CoreAnswer) ->
         return false;
     };
     let (object, from) = known;
-    let owners = object.metadata().and_then(|it| it.get("managedFields"));
     from == KnownObject::Recorded
-        && owners.is_none()
+        && object.managed_fields().is_none()
         && exchange.content_type.contains("apply-patch")
 }
 

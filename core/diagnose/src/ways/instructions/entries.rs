@@ -40,17 +40,12 @@ fn identity(entry: &Value) -> [&str; 4] {
     IDENTITY.map(|member| text(entry, member))
 }
 
-fn entries(object: &Value) -> &[Value] {
-    let entries = object.metadata().and_then(|meta| meta.get("managedFields"));
-    entries.and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
 /// Returns the changes from the entries of an object to those that it has later. First the new ones,
 /// then the removed ones: no field is without its owner in between.
 pub(super) fn changes<'a>(before: &'a Value, after: &'a Value) -> Vec<EntryChange<'a>> {
     let of =
         |list: &'a [Value], entry: &Value| list.iter().find(|it| identity(it) == identity(entry));
-    let (old, new) = (entries(before), entries(after));
+    let (old, new) = (before.managed_entries(), after.managed_entries());
     let mut added = new.iter().filter(|entry| of(old, entry).is_none());
     let change = |before: &'a Value, after: Option<&'a Value>| EntryChange {
         before,
