@@ -318,7 +318,8 @@ fn is_write(method: &Method) -> bool {
     ![Method::GET, Method::HEAD, Method::OPTIONS].contains(method)
 }
 
-fn text<'a>(request: &'a Request<Incoming>, name: &HeaderName) -> Option<&'a str> {
+/// The text of a header.
+pub(super) fn text<'a>(request: &'a Request<Incoming>, name: &HeaderName) -> Option<&'a str> {
     request.headers().get(name)?.to_str().ok()
 }
 

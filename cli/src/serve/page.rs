@@ -17,7 +17,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 
 use super::audit::{Audit, EventStream};
-use super::connection::{Connections, forbidden, is_called, refusal};
+use super::connection::{Connections, forbidden, is_called, refusal, text};
 use super::listening;
 use crate::BadInput;
 
@@ -191,10 +191,6 @@ fn passed_on(request: &Request<Incoming>) -> Result<Parts, &'static str> {
     }
     let head = head.body(()).map_err(|_| "the request has no path")?;
     Ok(head.into_parts().0)
-}
-
-fn text<'a>(request: &'a Request<Incoming>, name: &HeaderName) -> Option<&'a str> {
-    request.headers().get(name)?.to_str().ok()
 }
 
 /// Reads all files below a directory, by their paths from there.

@@ -121,6 +121,10 @@ pub trait Metadata {
             .map(|list| list.iter().filter_map(Value::as_str).collect())
             .unwrap_or_default()
     }
+    /// An annotation, if the object has it and it is a text.
+    fn annotation(&self, name: &str) -> Option<&str> {
+        self.metadata()?.get("annotations")?.get(name)?.as_str()
+    }
     /// `metadata.managedFields` as it is, if the metadata has it.
     fn managed_fields(&self) -> Option<&Value> {
         self.metadata()?.get("managedFields")

@@ -38,6 +38,31 @@ pub struct Token {
     pub scalar: bool,
 }
 
+impl Line {
+    /// Writes the line as YAML, without a line break.
+    fn write(&self, out: &mut String) {
+        out.extend(std::iter::repeat_n(' ', self.indent));
+        out.push_str(&self.dashes);
+        if let Some(key) = &self.key {
+            out.push_str(key);
+            out.push(':');
+        }
+        if let Some(token) = &self.value {
+            if self.key.is_some() {
+                out.push(' ');
+            }
+            out.push_str(&token.text);
+        }
+    }
+
+    /// Returns the line as YAML, without a line break.
+    pub fn to_yaml(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+}
+
 /// The lines of an object.
 pub fn lines(value: &Value) -> Vec<Line> {
     let mut writer = YamlWriter {
@@ -54,18 +79,7 @@ pub fn to_yaml(value: &Value) -> String {
     let mut writer = YamlWriter::default();
     writer.block(value, 0, "");
     for line in writer.lines {
-        out.extend(std::iter::repeat_n(' ', line.indent));
-        out.push_str(&line.dashes);
-        if let Some(key) = &line.key {
-            out.push_str(key);
-            out.push(':');
-        }
-        if let Some(token) = &line.value {
-            if line.key.is_some() {
-                out.push(' ');
-            }
-            out.push_str(&token.text);
-        }
+        line.write(&mut out);
         out.push('\n');
     }
     out

@@ -167,7 +167,7 @@ impl ObjectOwnership {
 
     /// Writes plain text: the YAML, and behind each line its owners.
     pub fn to_text(&self) -> String {
-        let yaml: Vec<String> = self.lines.iter().map(|one| yaml(&one.line)).collect();
+        let yaml: Vec<String> = self.lines.iter().map(|one| one.line.to_yaml()).collect();
         let widths = yaml.iter().map(|line| line.chars().count());
         // A long value must not push the owners of all lines out of sight.
         let width = widths.filter(|width| *width <= 60).max().unwrap_or(0);
@@ -191,7 +191,7 @@ impl ObjectOwnership {
             });
             let since: Vec<String> = since.collect();
             out.push_str(&markdown::row(&[
-                markdown::code(&yaml(&owned.line)),
+                markdown::code(&owned.line.to_yaml()),
                 markdown::text(&self.owners_of(owned)),
                 markdown::text(&since.join(", ")),
             ]));
@@ -312,20 +312,4 @@ fn values(set: &Set, object: &Value) -> Vec<Path> {
     let mut paths = set.leaves();
     paths.retain(|path| places.find(&path.0).is_some());
     paths
-}
-
-fn yaml(line: &Line) -> String {
-    let mut out = " ".repeat(line.indent);
-    out.push_str(&line.dashes);
-    if let Some(key) = &line.key {
-        out.push_str(key);
-        out.push(':');
-    }
-    if let Some(value) = &line.value {
-        if line.key.is_some() {
-            out.push(' ');
-        }
-        out.push_str(&value.text);
-    }
-    out
 }

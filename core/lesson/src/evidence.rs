@@ -9,7 +9,7 @@ use super::fields::LessonError;
 use super::model::{
     Challenge, ChallengeCase, Experiment, FactBasis, Lesson, LessonStep, Task, TaskGoal,
 };
-use super::script::ScriptAction;
+use super::script::{ScriptAction, perform};
 use super::walkthrough::Walkthrough;
 use optimist_simulation::{HistoryTree, World};
 
@@ -100,10 +100,6 @@ impl LessonStep {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn perform(actions: &[ScriptAction], tree: &mut HistoryTree) -> Result<(), LessonError> {
-    actions.iter().try_for_each(|action| action.perform(tree))
 }
 
 /// Every other way must reach the goal. A mistake must miss exactly the conditions in `misses`, and

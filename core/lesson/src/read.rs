@@ -15,7 +15,7 @@ use super::model::{
     VerdictCounts, WrongAttempt,
 };
 use super::mutants::AlsoRight;
-use super::script::{ACTORS, ScriptAction, ScriptActionKind, ScriptEdit, actions, edits, ways};
+use super::script::{ScriptAction, ScriptActionKind, ScriptEdit, actions, actor, edits, ways};
 use super::switches::SwitchChallenge;
 use optimist_apiserver::yaml::{Content, Located};
 use optimist_simulation::verdict::Verdict;
@@ -154,12 +154,10 @@ pub(super) fn cast(fields: &KnownKeys<'_>) -> LessonResult<Vec<CastMember>> {
         return Ok(Vec::new());
     };
     let cast = members(actors, "the actors")?.iter().map(|member| {
-        let known = ACTORS.iter().find(|(name, _)| *name == member.key);
-        let (_, actor) =
-            known.ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
+        let actor = actor(member)?;
         let fields = KnownKeys::read(&member.value, "an actor", &["name", "manager"])?;
         Ok(CastMember {
-            actor: *actor,
+            actor,
             name: fields.text("name")?,
             manager: fields.text("manager")?,
         })
@@ -448,19 +446,17 @@ fn challenge_edits(located: &Located) -> LessonResult<(ActorEdits, Vec<ScriptAct
     let mut intents = Vec::new();
     let mut prepared = Vec::new();
     for member in members(located, "the edits")? {
-        let known = ACTORS.iter().find(|(name, _)| *name == member.key);
-        let (_, actor) =
-            known.ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
+        let actor = actor(member)?;
         let edits = edits(&member.value)?;
         for what in [
-            ScriptActionKind::Discard(*actor),
-            ScriptActionKind::Do(Operation::Act(*actor, Action::Get)),
-            ScriptActionKind::Edit(*actor, edits.clone()),
+            ScriptActionKind::Discard(actor),
+            ScriptActionKind::Do(Operation::Act(actor, Action::Get)),
+            ScriptActionKind::Edit(actor, edits.clone()),
         ] {
             let line = member.line;
             prepared.push(ScriptAction { line, what });
         }
-        intents.push((*actor, edits));
+        intents.push((actor, edits));
     }
     Ok((intents, prepared))
 }

@@ -8,7 +8,7 @@ use super::FieldPath;
 use super::controller::ControllerAction;
 use super::fields::{KnownKeys, LessonError, LessonResult, members, number, text, word};
 use optimist_apiserver::apply::Path;
-use optimist_apiserver::yaml::{Content, Located};
+use optimist_apiserver::yaml::{Content, Located, Member};
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::{
     Action, ActorId, ByHand, HistoryTree, Operation, Preconditions, WatchAction,
@@ -307,18 +307,39 @@ fn by_hand(value: &Located) -> LessonResult<ByHand> {
     })
 }
 
+/// Reads the name of an actor.
+pub(super) fn actor(member: &Member) -> LessonResult<ActorId> {
+    let known = ACTORS.iter().find(|(name, _)| *name == member.key);
+    known
+        .map(|(_, actor)| *actor)
+        .ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))
+}
+
+/// Reads a mapping from actors.
+pub(super) fn by_actor(value: &Located) -> LessonResult<Vec<(ActorId, &Located)>> {
+    let members = members(value, "actors")?.iter();
+    members
+        .map(|member| Ok((actor(member)?, &member.value)))
+        .collect()
+}
+
+/// Performs actions in their order.
+///
+/// # Errors
+/// If one of them is not possible.
+pub(super) fn perform(actions: &[ScriptAction], tree: &mut HistoryTree) -> LessonResult<()> {
+    actions.iter().try_for_each(|action| action.perform(tree))
+}
+
 /// The write methods of A and B in a challenge's solution.
 pub(super) fn ways(value: &Located) -> LessonResult<Vec<(ActorId, Write)>> {
     let mut ways = Vec::new();
     for member in members(value, "how they write")? {
-        let (_, actor) = ACTORS
-            .iter()
-            .find(|(name, _)| *name == member.key)
-            .ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))?;
+        let actor = actor(member)?;
         let mut known = vec!["send"];
         known.extend(WRITE);
         let fields = KnownKeys::read(&member.value, "how an actor writes", &known)?;
-        ways.push((*actor, write(fields.needed("send")?, &fields)?));
+        ways.push((actor, write(fields.needed("send")?, &fields)?));
     }
     Ok(ways)
 }

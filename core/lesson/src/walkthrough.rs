@@ -9,7 +9,7 @@ use super::condition::{PartLabel, Past};
 use super::feedback::Feedback;
 use super::fields::LessonError;
 use super::model::{GoalPart, Lesson, LessonStep, Task};
-use super::script::ScriptAction;
+use super::script::perform;
 use optimist_simulation::{HistoryTree, NodeId, World};
 
 /// A node of the tree, with the world of the script at this node. Edits that the learner types
@@ -62,10 +62,6 @@ fn mark(tree: &HistoryTree) -> ScriptNode {
         node: tree.current(),
         world: tree.world().clone(),
     }
-}
-
-fn perform(actions: &[ScriptAction], tree: &mut HistoryTree) -> Result<(), LessonError> {
-    actions.iter().try_for_each(|action| action.perform(tree))
 }
 
 impl Walkthrough {

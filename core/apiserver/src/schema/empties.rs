@@ -72,16 +72,10 @@ impl Empties {
     /// Puts back the empty lists and maps below a field, given the field's value.
     pub fn put_back(&self, field: &str, value: &mut Value) {
         for (path, empty) in &self.0 {
-            let Some((first, path)) = path.split_first() else {
-                continue;
-            };
-            let Some((last, parents)) = path.split_last() else {
-                continue;
-            };
-            if first == field
-                && let Some(Value::Object(parent)) = Self::part(value, parents)
+            if let Some((first, path)) = path.split_first()
+                && first == field
             {
-                parent.entry(last).or_insert_with(|| empty.clone());
+                Self::put(value, path, empty);
             }
         }
     }
@@ -91,11 +85,7 @@ impl Empties {
     /// Puts them into the object, does something to it, and takes out those that are still empty.
     pub fn present(&self, object: &mut Value, then: impl FnOnce(&mut Value)) {
         for (path, empty) in &self.0 {
-            if let Some((last, parents)) = path.split_last()
-                && let Some(Value::Object(parent)) = Self::part(object, parents)
-            {
-                parent.entry(last).or_insert_with(|| empty.clone());
-            }
+            Self::put(object, path, empty);
         }
         then(object);
         for (path, empty) in &self.0 {
@@ -111,11 +101,16 @@ impl Empties {
     /// Puts the empty bytes into the object: unlike an empty list, etcd holds them.
     pub fn put_bytes(&self, object: &mut Value) {
         for (path, empty) in self.0.iter().filter(|(_, empty)| empty.is_string()) {
-            if let Some((last, parents)) = path.split_last()
-                && let Some(Value::Object(parent)) = Self::part(object, parents)
-            {
-                parent.entry(last).or_insert_with(|| empty.clone());
-            }
+            Self::put(object, path, empty);
+        }
+    }
+
+    /// Puts an empty part into an object where its parent is there and has none.
+    fn put(object: &mut Value, path: &[String], empty: &Value) {
+        if let Some((last, parents)) = path.split_last()
+            && let Some(Value::Object(parent)) = Self::part(object, parents)
+        {
+            parent.entry(last).or_insert_with(|| empty.clone());
         }
     }
 

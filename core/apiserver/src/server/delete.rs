@@ -108,10 +108,7 @@ impl ApiServer {
     ) -> Result<(), Refusal> {
         let mut options = DeleteOptions::decode(info, bytes)?;
         let key = storage_key(&info.resource, &info.namespace, &info.name);
-        let found = self.store.get(&key);
-        let found = found.map(|(revision, stored)| (revision, Arc::clone(stored)));
-        let not_found = || Status::not_found(&info.group_resource(), &info.name);
-        let (revision, stored) = found.ok_or_else(not_found)?;
+        let (revision, stored) = self.stored(info, &key, &info.name)?;
         options.check_preconditions(&info.resource.group_kind(), &stored, trace)?;
         if !options.is_dry_run() {
             let mut noted = Value::clone(&stored);
@@ -131,6 +128,19 @@ impl ApiServer {
         Ok(())
     }
 
+    /// The stored object of a key.
+    fn stored(
+        &self,
+        info: &RequestInfo,
+        key: &str,
+        name: &str,
+    ) -> Result<(Revision, Arc<Value>), Refusal> {
+        let found = self.store.get(key);
+        found
+            .map(|(revision, stored)| (revision, Arc::clone(stored)))
+            .ok_or_else(|| Status::not_found(&info.group_resource(), name))
+    }
+
     /// Deletes one object, or marks it: the answer, and whether it is gone.
     fn delete_object(
         &mut self,
@@ -141,10 +151,7 @@ impl ApiServer {
     ) -> Result<(Value, bool), Refusal> {
         let resource = &info.resource;
         let key = storage_key(resource, &info.namespace, name);
-        let stored = self.store.get(&key);
-        let (revision, stored) = stored
-            .map(|(revision, stored)| (revision, Arc::clone(stored)))
-            .ok_or_else(|| Status::not_found(&info.group_resource(), name))?;
+        let (revision, stored) = self.stored(info, &key, name)?;
         let live = self.read_back(resource, &stored);
         options.check_preconditions(&resource.group_kind(), &live, trace)?;
         self.admit_delete(info, &live, trace)?;

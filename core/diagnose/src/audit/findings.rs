@@ -7,6 +7,7 @@ use std::sync::Arc;
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::patch::names_version;
+use optimist_apiserver::pointer::escape;
 use serde_json::Value;
 
 use super::recorded::{RecordedHistory, RecordedStep};
@@ -216,8 +217,10 @@ fn fit_newest(steps: &[Arc<RecordedStep>]) -> Option<PartialInstall> {
 fn unchanged(steps: &[Arc<RecordedStep>], log: &AuditLog) -> Vec<usize> {
     let unchanged = steps.iter().enumerate().filter(|(_, step)| {
         let event = &log.events[step.event];
-        let accepted = event.code.is_some_and(|code| code < 300);
-        accepted && event.is_write() && !event.is_dry_run() && step.changed() == Some(false)
+        event.is_accepted()
+            && event.is_write()
+            && !event.is_dry_run()
+            && step.changed() == Some(false)
     });
     unchanged.map(|(at, _)| at).collect()
 }
@@ -286,10 +289,10 @@ fn carries_version(event: &AuditEvent) -> bool {
 /// tested as a whole, because the place of an item is not the path of a field.
 fn tests_value(event: &AuditEvent, field: &Path) -> bool {
     let names = field.0.iter().map_while(|element| match element {
-        PathElement::Field(name) => Some(name.replace('~', "~0").replace('/', "~1")),
+        PathElement::Field(name) => Some(format!("/{}", escape(name))),
         _ => None,
     });
-    let place: String = names.map(|name| format!("/{name}")).collect();
+    let place: String = names.collect();
     let operations = event.request.as_deref().and_then(Value::as_array);
     operations.into_iter().flatten().any(|operation| {
         let tested = format!("{}/", text(operation, "path"));
@@ -302,8 +305,7 @@ fn tests_value(event: &AuditEvent, field: &Path) -> bool {
 /// Returns whether the answer to a request showed a client the object, or named the field as another
 /// manager's.
 fn shows(event: &AuditEvent, field: &Path) -> bool {
-    let accepted = event.code.is_some_and(|code| code < 300);
-    if accepted {
+    if event.is_accepted() {
         return event.verb != "watch" && event.verb != "delete";
     }
     let causes = event.response.as_deref();

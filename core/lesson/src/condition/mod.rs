@@ -25,9 +25,7 @@ use serde_json::Value;
 
 use super::FieldPath;
 use super::fields::{KnownKeys, LessonError, LessonResult, members};
-use super::script::ACTORS;
 pub use label::{GoalLabel, PartLabel};
-use optimist_simulation::ActorId;
 pub use past::Past;
 
 /// Something that is true or not, at the current step of a history.
@@ -173,17 +171,6 @@ fn places(located: &Located) -> LessonResult<Vec<(FieldPath, Option<Value>)>> {
         Ok((path, (!value.is_null()).then_some(value)))
     });
     places.collect()
-}
-
-/// Reads a mapping from actors.
-fn by_actor(value: &Located) -> LessonResult<Vec<(ActorId, &Located)>> {
-    let members = members(value, "actors")?.iter().map(|member| {
-        let known = ACTORS.iter().find(|(name, _)| *name == member.key);
-        known
-            .map(|(_, actor)| (*actor, &member.value))
-            .ok_or_else(|| LessonError::new(member.line, "A, B or C is needed here"))
-    });
-    members.collect()
 }
 
 /// A value, or that it is not there.

@@ -9,12 +9,11 @@ use optimist_simulation::{ActorId, Outcome};
 use serde_json::Value;
 
 use super::{
-    Assertion, Condition, GoalLabel, Past, ShownValue, by_actor, has, has_same, place, places,
-    value_at,
+    Assertion, Condition, GoalLabel, Past, ShownValue, has, has_same, place, places, value_at,
 };
 use crate::FieldPath;
 use crate::fields::{LessonError, LessonResult, flag, items, members, number, text, word};
-use crate::script::ACTORS;
+use crate::script::{ACTORS, by_actor};
 
 /// An actor has read the object.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use optimist_apiserver::yaml::Located;
 use optimist_client::RequestKind;
 use optimist_simulation::{ActorId, Exchange, NodeId, Outcome};
 
-use super::{Assertion, Condition, GoalLabel, Past, by_actor, place};
+use super::{Assertion, Condition, GoalLabel, Past, place};
 use crate::FieldPath;
 use crate::fields::{LessonError, LessonResult, items, members, word};
-use crate::script::{ACTORS, STRATEGIES};
+use crate::script::{ACTORS, STRATEGIES, by_actor};
 
 /// The ways to make a version, by their words in a lesson.
 fn words() -> impl Iterator<Item = (&'static str, RequestKind)> {

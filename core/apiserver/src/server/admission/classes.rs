@@ -50,12 +50,12 @@ pub(in crate::server) fn give_class(object: &mut Value, store: &Store) {
         _ => return,
     };
     let spec = &object["spec"];
-    if spec.get(named.field).is_some() || annotation(object, named.before).is_some() {
+    if spec.get(named.field).is_some() || object.annotation(named.before).is_some() {
         return;
     }
     let classes = store.range(named.stored_below).map(|(_, _, class)| class);
     let defaults = classes.filter(|class| {
-        let mut values = named.defaults.iter().map(|name| annotation(class, name));
+        let mut values = named.defaults.iter().map(|name| class.annotation(name));
         values.any(|value| value == Some("true"))
     });
     let newest = defaults.min_by_key(|class| {
@@ -66,10 +66,6 @@ pub(in crate::server) fn give_class(object: &mut Value, store: &Store) {
         let name = class.name().into();
         map_mut(&mut object["spec"]).insert(named.field.to_owned(), name);
     }
-}
-
-fn annotation<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
-    object["metadata"]["annotations"].get(name)?.as_str()
 }
 
 /// Refuses that a claim grows whose class does not allow it.
@@ -109,6 +105,6 @@ pub(super) fn check_growth(
 
 /// The class that a claim names (`GetPersistentVolumeClaimClass`).
 fn storage_class(claim: &Value) -> &str {
-    let annotated = annotation(claim, OF_STORAGE.before);
+    let annotated = claim.annotation(OF_STORAGE.before);
     annotated.unwrap_or_else(|| text(&claim["spec"], OF_STORAGE.field))
 }

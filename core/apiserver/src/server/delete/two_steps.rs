@@ -2,8 +2,6 @@
 //! contents are gone (`REST.Delete` of `pkg/registry/core/namespace/storage` and of
 //! `k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition`).
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use super::{DeleteOptions, FOREGROUND, ORPHAN};
@@ -28,10 +26,7 @@ impl ApiServer {
         terminate: Terminate,
     ) -> Result<(Value, bool), Refusal> {
         let key = storage_key(&info.resource, &info.namespace, &info.name);
-        let found = self.store.get(&key);
-        let found = found.map(|(revision, stored)| (revision, Arc::clone(stored)));
-        let (revision, stored) =
-            found.ok_or_else(|| Status::not_found(&info.group_resource(), &info.name))?;
+        let (revision, stored) = self.stored(info, &key, &info.name)?;
         options.check_early(info, &stored, trace)?;
         if !stored.meta_text("deletionTimestamp").is_empty() {
             if info.resource.holds(&stored) {

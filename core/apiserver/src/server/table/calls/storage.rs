@@ -65,7 +65,7 @@ pub(super) fn volume_claim(volume: &Value, _: Timestamp) -> Value {
 
 /// The storage class of a volume or claim (`helper.GetPersistentVolumeClass`).
 pub(super) fn volume_class(object: &Value, _: Timestamp) -> Value {
-    let before = annotation(object, "volume.beta.kubernetes.io/storage-class");
+    let before = object.annotation("volume.beta.kubernetes.io/storage-class");
     before
         .unwrap_or_else(|| text(&object["spec"], "storageClassName"))
         .into()
@@ -94,16 +94,12 @@ pub(super) fn ingress_class_name(class: &Value, _: Timestamp) -> Value {
 }
 
 fn name_of_class(class: &Value, defaults: &[&str]) -> Value {
-    let mut defaults = defaults.iter().map(|name| annotation(class, name));
+    let mut defaults = defaults.iter().map(|name| class.annotation(name));
     if defaults.any(|value| value == Some("true")) {
         format!("{} (default)", class.name()).into()
     } else {
         class.name().into()
     }
-}
-
-fn annotation<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
-    object["metadata"]["annotations"].get(name)?.as_str()
 }
 
 /// Returns the state of a ResourceClaim (`resourceClaimState`).
