@@ -160,6 +160,11 @@ impl Metadata for Value {
     }
 }
 
+/// The finalizer of an owner whose dependents are kept (`metav1.FinalizerOrphanDependents`).
+pub const ORPHAN: &str = "orphan";
+/// The finalizer of an owner whose dependents are deleted first (`metav1.FinalizerDeleteDependents`).
+pub const FOREGROUND: &str = "foregroundDeletion";
+
 /// The value as a JSON object; anything else is replaced by an empty one first.
 pub fn map_mut(value: &mut Value) -> &mut JsonMap {
     if !value.is_object() {

@@ -22,6 +22,10 @@ pub fn client_side_managers(object: &Value) -> Vec<String> {
     names
 }
 
+/// The manager of `kubectl apply` without `--server-side`
+/// (`k8s.io/kubectl/pkg/cmd/apply/apply.go FieldManagerClientSideApply`, v0.36).
+pub const CLIENT_SIDE: &str = "kubectl-client-side-apply";
+
 /// Returns whether an entry of `managedFields` owns a field, by the names on its path. One field is looked
 /// up much faster here than in a decoded set.
 pub(crate) fn owns(entry: &Value, path: &[&str]) -> bool {

@@ -72,6 +72,7 @@ fn create(server: &mut ApiServer, path: &str, object: &Value) -> Result<(), Stri
 #[cfg(test)]
 mod tests {
     use optimist_apiserver::environment::Environment;
+    use optimist_apiserver::patch::APPLY;
     use optimist_apiserver::server::Authorization;
 
     use super::*;
@@ -92,7 +93,7 @@ mod tests {
         let patch = json!({"apiVersion": "apps/v1", "kind": "Deployment",
             "metadata": {"name": "web"}, "spec": {"replicas": 2}});
         let apply = Request::patch(format!("{path}?fieldManager=me&force=true"))
-            .header(header::CONTENT_TYPE, "application/apply-patch+yaml")
+            .header(header::CONTENT_TYPE, APPLY)
             .body(patch.to_string().into_bytes());
         let response = server.handle(apply.expect("a request"));
         let stored: Value = serde_json::from_slice(response.body()).expect("an object");

@@ -4,7 +4,7 @@
 //! of `k8s.io/kubernetes`. A client that names no manager gets its User-Agent up to the first `/`
 //! (`k8s.io/apiserver/pkg/endpoints/handlers/create.go managerOrUserAgent`).
 
-use super::{Declares, OnConflict, Strategy, Subresource, Write};
+use super::{CLIENT_SIDE, Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_apiserver::server::{Definition, Resource};
 use serde::{Deserialize, Serialize};
 
@@ -162,7 +162,7 @@ impl Preset {
     pub fn manager(self) -> Option<&'static str> {
         match self {
             Preset::KubectlEdit => Some("kubectl-edit"),
-            Preset::KubectlApply => Some("kubectl-client-side-apply"),
+            Preset::KubectlApply => Some(CLIENT_SIDE),
             Preset::KubectlApplyServerSide | Preset::KubectlScale => Some("kubectl"),
             Preset::KubectlReplace => Some("kubectl-replace"),
             Preset::KubectlLabel => Some("kubectl-label"),

@@ -14,7 +14,7 @@ use optimist_apiserver::apply::{
     fields_below, merge, remove,
 };
 use optimist_apiserver::object::{JsonMap, Metadata};
-use optimist_apiserver::patch;
+use optimist_apiserver::patch::{self, APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH};
 use optimist_apiserver::server::{Release, Resource};
 
 /// The strategy by which an edit is sent.
@@ -49,10 +49,10 @@ impl Strategy {
     pub fn media_type(self) -> &'static str {
         match self {
             Strategy::Update => "application/json",
-            Strategy::MergePatch => "application/merge-patch+json",
-            Strategy::StrategicMergePatch => "application/strategic-merge-patch+json",
-            Strategy::JsonPatch => "application/json-patch+json",
-            Strategy::Apply => "application/apply-patch+yaml",
+            Strategy::MergePatch => MERGE_PATCH,
+            Strategy::StrategicMergePatch => STRATEGIC_MERGE_PATCH,
+            Strategy::JsonPatch => JSON_PATCH,
+            Strategy::Apply => APPLY,
         }
     }
 }

@@ -4,14 +4,11 @@
 use std::sync::Arc;
 
 use http::Method;
-use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::object::{FOREGROUND, Metadata, ORPHAN, text};
 use optimist_apiserver::server::{ApiServer, Resource};
 use serde_json::{Value, json};
 
 use crate::requests::{ApiAccess, MANAGER, everywhere, kinds, list, send};
-
-const ORPHAN: &str = "orphan";
-const FOREGROUND: &str = "foregroundDeletion";
 
 /// An object and its kind.
 struct Item {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use http::{Method, Request, header};
+use optimist_apiserver::patch::MERGE_PATCH;
 use optimist_apiserver::server::{ApiServer, Resource};
 use serde_json::Value;
 
@@ -28,7 +29,7 @@ pub(crate) fn send(
     body: &Value,
 ) -> Option<Value> {
     let media_type = match method {
-        Method::PATCH => "application/merge-patch+json",
+        Method::PATCH => MERGE_PATCH,
         _ => "application/json",
     };
     let body = match body {

@@ -122,7 +122,7 @@ impl fmt::Display for NotInstalled {
 impl std::error::Error for NotInstalled {}
 
 /// The uid of an object that came without one.
-const UID: &str = "00000000-0000-4000-8000-000000000000";
+pub(crate) const UID: &str = "00000000-0000-4000-8000-000000000000";
 
 impl Case {
     /// Sorts the input into cases, one for each object, in the order in which the objects first

@@ -5,6 +5,7 @@ use std::fmt;
 use http::Method;
 
 use super::{ControllerOperation, Operation, Step, WatchAction};
+use optimist_apiserver::patch::APPLY;
 use optimist_client::{Strategy, Subresource, ValueChange};
 
 /// The summary of a step's request. It displays in English, for exports and command lines: `PUT replicas
@@ -67,7 +68,7 @@ impl Step {
             (Operation::Control(..), Some(exchange)) if !self.is_stream() => exchange,
             (operation, _) => return Headline::Operation(operation.clone()),
         };
-        let applies = exchange.content_type == "application/apply-patch+yaml";
+        let applies = exchange.content_type == APPLY;
         let method = match applies && exchange.method == Method::PATCH {
             true => "APPLY".to_owned(),
             false => exchange.method.to_string(),

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::{ActorId, ControllerStart, NGINX, ObjectRef};
 use optimist_apiserver::environment::Environment;
 use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::patch::APPLY;
 use optimist_apiserver::server::{ApiServer, DEFAULT_NAMESPACE, Release};
 use optimist_apiserver::storage::{MAX_FIRST_REVISION, Revision};
 use optimist_client::{Manifest, ManifestError, objects, refuse_repeated_keys, title, to_yaml};
@@ -278,7 +279,7 @@ impl Start {
         let name = if self.applied { object.name() } else { "" };
         let target = format!("{}?{query}", resource.path(object.namespace(), name));
         let request = if self.applied {
-            Request::patch(target).header(header::CONTENT_TYPE, "application/apply-patch+yaml")
+            Request::patch(target).header(header::CONTENT_TYPE, APPLY)
         } else {
             Request::post(target)
         };

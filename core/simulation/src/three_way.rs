@@ -96,6 +96,7 @@ fn compare([read, wanted]: [Object; 2], [before, stored]: [Object; 2]) -> ThreeW
 mod tests {
     use super::*;
     use crate::{ActorId, NGINX, Operation};
+    use optimist_apiserver::patch::MERGE_PATCH;
     use optimist_client::{Write, edit_scalar};
     use serde_json::json;
 
@@ -180,7 +181,7 @@ mod tests {
         let by_hand = crate::ByHand {
             method: "PATCH".to_owned(),
             target: path,
-            content_type: "application/merge-patch+json".to_owned(),
+            content_type: MERGE_PATCH.to_owned(),
             body: json!({"spec": {"replicas": 7}}).to_string(),
         };
         let node = act(&mut tree, ActorId::B, Action::Request(by_hand));

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use http::{Request, Response, StatusCode, header};
 use http_body::Body as HttpBody;
 use optimist_apiserver::object::Metadata;
+use optimist_apiserver::patch::{APPLY, MERGE_PATCH};
 use optimist_apiserver::server::{ApiServer, Facts, RequestInfo, Verb};
 use optimist_apiserver::shared;
 use optimist_client::Lost;
@@ -94,8 +95,8 @@ impl TestClient {
     pub fn send(&self, method: &str, target: &str, body: &Value) -> Answer {
         let is_apply = !body["apiVersion"].is_null();
         let media_type = match (method, is_apply) {
-            ("PATCH", true) => "application/apply-patch+yaml",
-            ("PATCH", false) => "application/merge-patch+json",
+            ("PATCH", true) => APPLY,
+            ("PATCH", false) => MERGE_PATCH,
             _ => "application/json",
         };
         let sent = match body {

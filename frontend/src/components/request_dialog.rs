@@ -1,5 +1,6 @@
 //! A request as engineers know it: method, path, media type, body.
 
+use optimist_apiserver::patch::{APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH};
 use optimist_messages::label;
 use optimist_simulation::ByHand;
 use web_sys::{HtmlInputElement, HtmlTextAreaElement};
@@ -13,10 +14,10 @@ const CONTENT_TYPES: [&str; 7] = [
     "",
     "application/json",
     "application/yaml",
-    "application/merge-patch+json",
-    "application/strategic-merge-patch+json",
-    "application/json-patch+json",
-    "application/apply-patch+yaml",
+    MERGE_PATCH,
+    STRATEGIC_MERGE_PATCH,
+    JSON_PATCH,
+    APPLY,
 ];
 
 pub(crate) fn request_dialog(store: &StateHandle) -> Html {

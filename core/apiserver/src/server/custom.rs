@@ -16,7 +16,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::body;
-use super::kinds::{metadata, names};
+use super::kinds::metadata::{self, STANDARD_FINALIZERS};
+use super::kinds::names;
 use super::patching::foreign;
 use super::{JsonPath, PrinterColumn};
 use crate::go;
@@ -423,13 +424,12 @@ impl Custom {
 
 /// `validateKubeFinalizerName`.
 fn finalizer_warnings(finalizer: &str) -> Vec<String> {
-    const STANDARD: [&str; 3] = ["orphan", "foregroundDeletion", "kubernetes"];
     let say = |what: &str| format!("metadata.finalizers: {}: {what}", go::quote(finalizer));
     let mut warnings: Vec<String> = names::qualified(finalizer)
         .iter()
         .map(|problem| say(problem))
         .collect();
-    if !finalizer.contains('/') && !STANDARD.contains(&finalizer) {
+    if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer) {
         warnings.push(say(if finalizer.contains('.') {
             "prefer a domain-qualified finalizer name including a path (/) to avoid accidental \
              conflicts with other finalizer writers"

@@ -16,14 +16,9 @@ use super::list_options::ListOptions;
 use super::write::version_lost;
 use super::{ApiServer, Fact, ObjectAnswer, RequestInfo, Trace, custom, storage_key};
 use crate::environment::Timestamp;
-use crate::object::{GroupName, Metadata};
+use crate::object::{FOREGROUND, GroupName, Metadata, ORPHAN};
 use crate::status::{Refusal, Status};
 use crate::storage::Revision;
-
-/// The finalizer that keeps dependents.
-const ORPHAN: &str = "orphan";
-/// The finalizer that deletes dependents first.
-const FOREGROUND: &str = "foregroundDeletion";
 
 /// The number of objects that a deletion of a collection lists at once
 /// (`deleteCollectionPageSize`).

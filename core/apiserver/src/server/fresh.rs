@@ -6,10 +6,10 @@
 use http::{Method, Request, header};
 use serde_json::{Value, json};
 
-use super::patching::APPLY;
 use super::{ApiServer, discovery};
 use crate::environment::Environment;
 use crate::object::{Metadata, text};
+use crate::patch::APPLY;
 
 /// The way in which a server authorizes requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -15,15 +15,13 @@ use crate::go;
 use crate::json::{self, Node, Raw};
 use crate::limits;
 use crate::object::{GroupName, JsonMap, Metadata, text, without_managers};
-use crate::patch::{self, Converted, JsonPatch, JsonPatchError, StrategicError};
+use crate::patch::{
+    self, APPLY, Converted, JSON_PATCH, JsonPatch, JsonPatchError, MERGE_PATCH,
+    STRATEGIC_MERGE_PATCH, StrategicError,
+};
 use crate::schema;
 use crate::status::{FieldError, Refusal, Status};
 use crate::yaml;
-
-const JSON_PATCH: &str = "application/json-patch+json";
-const MERGE_PATCH: &str = "application/merge-patch+json";
-const STRATEGIC_MERGE_PATCH: &str = "application/strategic-merge-patch+json";
-pub(super) const APPLY: &str = "application/apply-patch+yaml";
 
 /// The maximum number of operations of a JSON patch (`maxJSONPatchOperations`).
 const MAX_OPERATIONS: usize = 10_000;

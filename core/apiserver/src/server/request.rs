@@ -7,7 +7,6 @@ use http::{Method, Request, header};
 use super::body;
 use super::kinds::metadata::{self, MAX_MANAGER_LENGTH};
 use super::list_options::is_true;
-use super::patching::APPLY;
 use super::resource::{Definition, Resource};
 use super::resources::Resources;
 use super::scale::{self, SCALE};
@@ -15,6 +14,7 @@ use super::view::View;
 use crate::field::ErrorPath;
 use crate::go;
 use crate::object::GroupName;
+use crate::patch::APPLY;
 use crate::status::{FieldError, Refusal, Status};
 
 /// A request to one resource or object.

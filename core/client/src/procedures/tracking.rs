@@ -8,7 +8,8 @@ use serde_json::Value;
 
 /// The label in which most charts name themselves, with their version.
 pub const CHART: &str = "helm.sh/chart";
-const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+/// The label by which a tool knows its own objects.
+pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 const RELEASE_NAME: &str = "meta.helm.sh/release-name";
 const RELEASE_NAMESPACE: &str = "meta.helm.sh/release-namespace";
 const KUSTOMIZATION_NAME: &str = "kustomize.toolkit.fluxcd.io/name";

@@ -1,7 +1,8 @@
 //! Finds the values of an object, and tells which of them its structure needs.
 
-use optimist_apiserver::apply::{from_fields_v1, to_fields_v1};
+use optimist_apiserver::apply::{LAST_APPLIED, from_fields_v1, to_fields_v1};
 use optimist_apiserver::schema::{ListKind, Scalar, Struct, Type, fill_defaults};
+use optimist_client::tracking::MANAGED_BY;
 use serde_json::{Map, Value};
 
 use super::StayReason;
@@ -25,9 +26,6 @@ pub(super) enum Use {
 
 /// Is called for each leaf, and may replace it.
 pub(super) type Visit<'a> = dyn FnMut(&mut Value, Use) + 'a;
-
-/// The annotation in which `kubectl apply` keeps the last manifest.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Metadata that the server sets or needs. Its values stay where they are, and say nothing about
 /// others.
@@ -86,9 +84,6 @@ fn metadata(value: &mut Value, root: Option<&Struct>, visit: &mut Visit<'_>) {
         }
     }
 }
-
-/// The label by which a tool knows its own objects.
-const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 
 fn labels(value: &mut Value, visit: &mut Visit<'_>) {
     if let Some(label) = value.get_mut(MANAGED_BY) {

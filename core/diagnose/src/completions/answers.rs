@@ -4,6 +4,7 @@ use optimist_apiserver::apply::{LAST_APPLIED, ManagedFieldsOperation, Path, Set}
 use optimist_apiserver::apply::{field_set, to_fields_v1};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
+use optimist_client::CLIENT_SIDE;
 use serde_json::{Value, json};
 
 use super::{CompletedInput, CompletionAnswer};
@@ -14,9 +15,6 @@ use crate::ways::{ChangeContent, ChangeTable, ReleaseMethod, WantedChange, helm_
 
 /// The most managers that may have written by client-side apply.
 const MAX_CLIENT_SIDE: usize = 3;
-
-/// The manager of `kubectl apply` without `--server-side`.
-const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 
 /// The manager of the fields that were written before owners were recorded
 /// (`k8s.io/apimachinery/pkg/util/managedfields/internal/skipnonapplied.go`, v1.36).

@@ -2,6 +2,7 @@
 
 use optimist_apiserver::go;
 use optimist_apiserver::object::Metadata;
+use optimist_client::tracking::MANAGED_BY;
 use serde_json::Value;
 
 use super::row::{PreviewObject, PreviewRow};
@@ -36,7 +37,7 @@ fn ownership(stored: &Value, release: &KnownRelease) -> String {
     let name = release.name.as_deref().unwrap_or("RELEASE");
     let namespace = release.namespace.as_deref().unwrap_or("NAMESPACE");
     let required = [
-        ("label", "labels", "app.kubernetes.io/managed-by", "Helm"),
+        ("label", "labels", MANAGED_BY, "Helm"),
         (
             "annotation",
             "annotations",

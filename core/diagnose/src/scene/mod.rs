@@ -20,7 +20,7 @@ use optimist_simulation::{Action, ActorId, ByHand, Exchange, HistoryTree, Operat
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::case::{Case, Installed, MadeUpIdentity, NotInstalled};
+use crate::case::{Case, Installed, MadeUpIdentity, NotInstalled, UID};
 use crate::completions::CompletionAnswer;
 use crate::message::{ErrorSource, ManagerConflict, PrintedError, ReportedError, RequestProblem};
 use crate::ways::{ReleaseMethod, WantedChange};
@@ -127,9 +127,6 @@ const UNKNOWN_MANAGER: &str = "MANAGER";
 
 /// The version of the stored object.
 const VERSION: &str = "1000";
-
-/// The uid of the stored object.
-const UID: &str = "00000000-0000-4000-8000-000000000000";
 
 impl Scene {
     /// Rebuilds the scene of an error, with the parts that a person adds.

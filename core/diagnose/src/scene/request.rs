@@ -2,6 +2,7 @@
 
 use http::{Request, header};
 use optimist_apiserver::object::Metadata;
+use optimist_apiserver::patch::{APPLY, JSON_PATCH};
 use optimist_simulation::Exchange;
 use serde_json::{Value, json};
 
@@ -32,7 +33,6 @@ pub(super) fn send(draft: &Draft<'_>, installed: &Installed) -> Vec<Exchange> {
 type RequestLine = (&'static str, String, &'static str, Value);
 
 const JSON: &str = "application/json";
-const APPLY: &str = "application/apply-patch+yaml";
 
 fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<RequestLine> {
     let path = installed.world.subject().path();
@@ -63,7 +63,7 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<RequestLine> {
         }
         PrintedError::PatchRefused => {
             let test = json!([{"op": "test", "path": "/metadata/resourceVersion", "value": "1"}]);
-            vec![("PATCH", path, "application/json-patch+json", test)]
+            vec![("PATCH", path, JSON_PATCH, test)]
         }
         PrintedError::ManagedFieldsSent => {
             vec![(

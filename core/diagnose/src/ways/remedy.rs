@@ -8,7 +8,9 @@ use optimist_apiserver::apply::{
 };
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::Fact;
-use optimist_client::{Agent, Preset, SingleRequest, Tool, client_side_managers, upgrade_patch};
+use optimist_client::{
+    Agent, CLIENT_SIDE, Preset, SingleRequest, Tool, client_side_managers, upgrade_patch,
+};
 use serde_json::{Value, json};
 
 use super::manifest;
@@ -323,12 +325,11 @@ impl RemedyConflict {
     fn migration(&self, live: &Value) -> Option<Value> {
         let mut former = client_side_managers(live);
         // kubectl's client-side manager without its annotation is one all the same.
-        let usual = "kubectl-client-side-apply";
         let owns = managers(live)
             .iter()
-            .any(|owned| owned.manager.name == usual);
-        if owns && !former.iter().any(|name| name == usual) {
-            former.push(usual.to_owned());
+            .any(|owned| owned.manager.name == CLIENT_SIDE);
+        if owns && !former.iter().any(|name| name == CLIENT_SIDE) {
+            former.push(CLIENT_SIDE.to_owned());
         }
         // A former Update by the writer's own name counts as another manager's.
         let own = managers(live).into_iter().any(|owned| {

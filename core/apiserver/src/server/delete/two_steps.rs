@@ -4,9 +4,9 @@
 
 use serde_json::Value;
 
-use super::{DeleteOptions, FOREGROUND, ORPHAN};
+use super::DeleteOptions;
 use crate::environment::Timestamp;
-use crate::object::Metadata;
+use crate::object::{FOREGROUND, Metadata, ORPHAN};
 use crate::server::custom::{CLEANUP, set_condition};
 use crate::server::kinds::namespace::TERMINATING;
 use crate::server::{ApiServer, Fact, RequestInfo, Trace, storage_key};

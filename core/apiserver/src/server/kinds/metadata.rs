@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::names::{self, NameRule};
 use crate::field::ErrorPath;
 use crate::go;
-use crate::object::{GroupVersion, JsonMap, Metadata, text};
+use crate::object::{FOREGROUND, GroupVersion, JsonMap, Metadata, ORPHAN, text};
 use crate::server::wire;
 use crate::status::FieldError;
 
@@ -25,7 +25,7 @@ pub(in crate::server) const MAX_MANAGER_LENGTH: usize = 128;
 const MAX_SUBRESOURCE: usize = 256;
 
 /// Finalizers that need no domain.
-const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+pub(in crate::server) const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", ORPHAN, FOREGROUND];
 
 /// The rules for new objects of all kinds (`rest.BeforeCreate`).
 pub(in crate::server) fn create(object: &Value) -> Vec<FieldError> {
@@ -369,7 +369,7 @@ fn finalizers(object: &Value) -> Vec<FieldError> {
         let reasons = names::qualified(finalizer).into_iter();
         errors.extend(reasons.map(|why| FieldError::invalid(PATH, &finalizer.into(), why)));
     }
-    if finalizers.contains(&"orphan") && finalizers.contains(&"foregroundDeletion") {
+    if finalizers.contains(&ORPHAN) && finalizers.contains(&FOREGROUND) {
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         let list = finalizers.into();
         errors.push(FieldError::invalid(PATH, &list, detail));
