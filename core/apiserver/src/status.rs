@@ -59,6 +59,12 @@ pub struct Cause {
     pub field: String,
 }
 
+/// Returns the causes in the body of an answer, in the form of [`Cause`]; none if it is no Status or has none.
+pub fn causes(answer: &Value) -> impl Iterator<Item = &Value> {
+    let causes = answer.pointer("/details/causes").and_then(Value::as_array);
+    causes.into_iter().flatten()
+}
+
 /// A refusal, boxed: it is the rare way out of every function on the way.
 pub type Refusal = Box<Status>;
 

@@ -5,6 +5,7 @@
 //! `pkg/printers/name.go`. Compared with recordings of kubectl v1.36 in `tests/snippets.rs`.
 
 use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::status::causes;
 use optimist_client::{RequestKind, to_yaml};
 use optimist_simulation::Exchange;
 use serde_json::Value;
@@ -200,9 +201,8 @@ fn invalid(answer: &Value) -> String {
     let Some(details) = answer.get("details") else {
         return format!("The request is invalid: {message}\n");
     };
-    let causes = details.get("causes").and_then(Value::as_array);
     let mut errors: Vec<String> = Vec::new();
-    for cause in causes.into_iter().flatten() {
+    for cause in causes(answer) {
         let error = format!("{}: {}", text(cause, "field"), text(cause, "message"));
         if !errors.contains(&error) {
             errors.push(error);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use optimist_apiserver::apply::{Manager, Managers};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::EventType;
+use optimist_apiserver::status::causes;
 use serde_json::Value;
 
 use crate::audit::findings::Findings;
@@ -343,9 +344,7 @@ fn refused(event: &AuditEvent, stored: Option<&str>) -> Option<VersionFate> {
     if event.code != Some(409) {
         return None;
     }
-    let causes = event.response.as_deref();
-    let causes = causes.and_then(|answer| answer.pointer("/details/causes"));
-    let causes = causes.and_then(Value::as_array).into_iter().flatten();
+    let causes = event.response.as_deref().into_iter().flat_map(causes);
     let owned = causes.filter(|cause| text(cause, "reason") == "FieldManagerConflict");
     match owned.count() {
         0 => {}

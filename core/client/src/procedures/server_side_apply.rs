@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use optimist_apiserver::apply::{LAST_APPLIED, ManagedFieldsOperation, Managers, Set};
 use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::status::causes;
 use serde_json::{Value, json};
 
 use super::agent::Agent;
@@ -213,8 +214,6 @@ fn annotation_is_applied(object: &Value) -> bool {
 
 /// The fields that a refused apply names, as the server prints them.
 fn conflicts(status: &Value) -> Vec<String> {
-    let causes = status.pointer("/details/causes").and_then(Value::as_array);
-    let causes = causes.into_iter().flatten();
-    let owned = causes.filter(|cause| text(cause, "reason") == "FieldManagerConflict");
+    let owned = causes(status).filter(|cause| text(cause, "reason") == "FieldManagerConflict");
     owned.map(|cause| text(cause, "field").to_owned()).collect()
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::answered::received;
 use optimist_apiserver::server::WatchEvent;
+use optimist_apiserver::status::causes;
 
 /// The result of a step of a reflector.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +47,8 @@ pub enum ReflectorProgress {
 
 /// Returns whether the server cannot serve the requested version, because it is too old or in the future.
 pub(super) fn is_unavailable(status: &Value) -> bool {
-    status["code"] == 410 || status["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
+    let first = causes(status).next();
+    status["code"] == 410 || first.is_some_and(|it| it["reason"] == "ResourceVersionTooLarge")
 }
 
 pub(super) fn lost(event: &WatchEvent) -> ReflectorProgress {

@@ -8,6 +8,7 @@ use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::patch::names_version;
 use optimist_apiserver::pointer::escape;
+use optimist_apiserver::status::causes;
 use serde_json::Value;
 
 use super::recorded::{RecordedHistory, RecordedStep};
@@ -308,13 +309,9 @@ fn shows(event: &AuditEvent, field: &Path) -> bool {
     if event.is_accepted() {
         return event.verb != "watch" && event.verb != "delete";
     }
-    let causes = event.response.as_deref();
-    let causes = causes.and_then(|answer| answer.pointer("/details/causes"));
-    let causes = causes.and_then(Value::as_array).into_iter().flatten();
+    let mut causes = event.response.as_deref().into_iter().flat_map(causes);
     let printed = field.to_string();
-    causes
-        .into_iter()
-        .any(|cause| text(cause, "field") == printed)
+    causes.any(|cause| text(cause, "field") == printed)
 }
 
 /// Finds the conflicts, with what the same user did next as the same manager. What it read with the same program counts,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path};
 use optimist_apiserver::object::text;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
+use optimist_apiserver::status::causes;
 use optimist_client::{Preset, bare, client_side_managers, last_applied};
 use optimist_code::{ClientRequest, kubectl};
 use optimist_simulation::Exchange;
@@ -386,7 +387,7 @@ impl RowRun {
             code: last.map(|exchange| exchange.code),
             reason: text(&answer, "reason").to_owned(),
             message: text(&answer, "message").to_owned(),
-            causes: causes(&answer),
+            causes: conflict_causes(&answer),
             warnings: warnings.collect(),
             taken_back: taken_back(&fields, &self.writer),
             writer: self.writer,
@@ -415,9 +416,8 @@ fn conflicts(last: Option<&Exchange>) -> Vec<(String, String)> {
     owned.collect()
 }
 
-fn causes(answer: &Value) -> Vec<ConflictCause> {
-    let causes = answer.pointer("/details/causes").and_then(Value::as_array);
-    let causes = causes.into_iter().flatten().map(|cause| ConflictCause {
+fn conflict_causes(answer: &Value) -> Vec<ConflictCause> {
+    let causes = causes(answer).map(|cause| ConflictCause {
         field: text(cause, "field").to_owned(),
         message: text(cause, "message").to_owned(),
         reason: text(cause, "reason").to_owned(),

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use optimist_apiserver::apply::{Manager, field_set};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::schema::Struct;
+use optimist_apiserver::status::causes;
 use optimist_diagnose::audit::AuditEvent;
 use optimist_diagnose::audit::recorded::KnownObject;
 use optimist_diagnose::case::ObjectId;
@@ -134,9 +135,7 @@ fn in_metadata(member: &&str) -> String {
 
 /// The fields that the answer to a refused apply names.
 fn refused_fields(event: &AuditEvent) -> Vec<&str> {
-    let causes = event.response.as_deref();
-    let causes = causes.and_then(|answer| answer.pointer("/details/causes"));
-    let causes = causes.and_then(Value::as_array).into_iter().flatten();
+    let causes = event.response.as_deref().into_iter().flat_map(causes);
     causes.map(|cause| text(cause, "field")).collect()
 }
 

@@ -5,6 +5,7 @@ use optimist_apiserver::apply::{Path, PathElement, field_set};
 use optimist_apiserver::object::text;
 use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::ApiServer;
+use optimist_apiserver::status::causes;
 use optimist_client::{Preset, bare};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -108,10 +109,8 @@ impl ChangeTable {
         if code < 300 {
             return Some(Ok(answer));
         }
-        let causes = answer.pointer("/details/causes").and_then(Value::as_array);
-        let fields = causes.into_iter().flatten();
         let root = &subject.resource().root;
-        let fields = fields.map(|cause| by_keys(text(cause, "field"), manifest, root));
+        let fields = causes(&answer).map(|cause| by_keys(text(cause, "field"), manifest, root));
         Some(Err(fields.collect()))
     }
 }
