@@ -10,6 +10,7 @@
 //! | [`json`] | keeps the order of members and repeated keys; syntax errors as Go prints them | `encoding/json`, `sigs.k8s.io/json` |
 //! | [`yaml`] | reads YAML 1.1 through JSON, and writes it as `kubectl get -o yaml` does | `sigs.k8s.io/yaml` |
 //! | [`go`] | quotes and prints values, and reads base64, times and IP addresses | `strconv`, `fmt`, `encoding/base64`, `time`, `net/netip` |
+//! | [`calendar`] | counts the days of a date, and finds the date of a day | |
 //! | [`mod@pointer`] | escapes a name as a part of a JSON pointer | RFC 6901 |
 //! | [`size`] | counts the values of a document, and measures how deep it nests | |
 //!
@@ -25,6 +26,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod calendar;
 pub mod go;
 pub mod json;
 pub mod pointer;

@@ -1,5 +1,7 @@
 //! Moments as text (RFC 3339 in UTC) and as seconds since 1970 (`metav1.Time`, `metav1.MicroTime`).
 
+use optimist_encoding::calendar::{date_of_days, days_of_date};
+
 const DAY: i64 = 86_400;
 
 /// The seconds of `time.Time{}`, which stands for no time.
@@ -32,7 +34,8 @@ pub(crate) fn parse(text: &str) -> Option<(i64, u32)> {
         }
         None => 0,
     };
-    let seconds = days(year, month, day) * DAY + hour * 3600 + minute * 60 + second - offset;
+    let seconds =
+        days_of_date(year, month, day) * DAY + hour * 3600 + minute * 60 + second - offset;
     Some((seconds, nanos))
 }
 
@@ -41,7 +44,7 @@ pub(crate) fn written(seconds: i64) -> Option<String> {
     if !(ZERO..=LAST).contains(&seconds) {
         return None;
     }
-    let (year, month, day) = date(seconds.div_euclid(DAY));
+    let (year, month, day) = date_of_days(seconds.div_euclid(DAY));
     let rest = seconds.rem_euclid(DAY);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
     Some(format!(
@@ -56,28 +59,6 @@ pub(crate) fn written_with_micros(seconds: i64, nanos: i32) -> Option<String> {
     let whole = written(seconds)?;
     let whole = whole.trim_end_matches('Z');
     Some(format!("{whole}.{:06}Z", micros.rem_euclid(1_000_000)))
-}
-
-/// The days from 1970 to a date of the Gregorian calendar. Years begin in March here, so that the leap
-/// day is the last one.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-/// The date of a number of days since 1970.
-fn date(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    (year, month, day)
 }
 
 #[cfg(test)]

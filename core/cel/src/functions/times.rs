@@ -1,5 +1,7 @@
 //! Durations and points in time (`cel-go/common/types/duration.go`, `timestamp.go`).
 
+use optimist_encoding::calendar::{date_of_days, days_in_month, days_of_date};
+
 use super::super::evaluate::{Evaluated, EvaluationError, Machine};
 use super::super::value::Val;
 
@@ -119,7 +121,7 @@ pub(crate) fn timestamp(text: &str) -> Option<Val> {
     }
     let (year, month, day) = (field(0, 4)?, field(5, 2)?, field(8, 2)?);
     let (hour, minute, second) = (field(11, 2)?, field(14, 2)?, field(17, 2)?);
-    if !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) {
+    if !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&day) {
         return None;
     }
     if hour > 23 || minute > 59 || second > 59 {
@@ -141,7 +143,7 @@ pub(crate) fn timestamp(text: &str) -> Option<Val> {
         "Z" => 0,
         zone => offset(zone)?,
     };
-    let days = days_before(year, month, day);
+    let days = days_of_date(year, month, day);
     let seconds = i128::from(days * 86_400 + hour * 3600 + minute * 60 + second - offset);
     let in_range = SECONDS.contains(&seconds);
     in_range.then_some(Val::Timestamp(seconds * SECOND + nanos, offset))
@@ -167,41 +169,6 @@ fn offset(zone: &str) -> Option<i64> {
     Some(sign * (part(hours, 23)? * 3600 + part(minutes, 59)? * 60))
 }
 
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// The days from 1970 to a date of the Gregorian calendar.
-fn days_before(year: i64, month: i64, day: i64) -> i64 {
-    let shifted = if month <= 2 { year - 1 } else { year };
-    let era = shifted.div_euclid(400);
-    let of_era = shifted.rem_euclid(400);
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-/// The date so many days after 1970: year, month and day.
-fn date(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = (shifted + 2) % 12 + 1;
-    (era * 400 + year + i64::from(month <= 2), month, day)
-}
-
 /// A duration in seconds, as `string` writes it.
 pub(super) fn seconds(nanos: i64) -> String {
     format!("{}s", super::printf::shortest(nanos as f64 / 1e9))
@@ -210,7 +177,7 @@ pub(super) fn seconds(nanos: i64) -> String {
 /// A point in time as RFC 3339 has it, at an offset of so many seconds.
 pub(super) fn format_timestamp(nanos: i128, offset: i64) -> String {
     let seconds = nanos.div_euclid(SECOND) as i64 + offset;
-    let (year, month, day) = date(seconds.div_euclid(86_400));
+    let (year, month, day) = date_of_days(seconds.div_euclid(86_400));
     let of_day = seconds.rem_euclid(86_400);
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
     let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
@@ -294,12 +261,12 @@ fn of_duration(function: &str, nanos: i64) -> Option<Val> {
 fn of_time(function: &str, nanos: i128) -> Option<Val> {
     let seconds = nanos.div_euclid(SECOND) as i64;
     let days = seconds.div_euclid(86_400);
-    let (year, month, day) = date(days);
+    let (year, month, day) = date_of_days(days);
     let of_day = seconds.rem_euclid(86_400);
     Some(Val::Int(match function {
         "getFullYear" => year,
         "getMonth" => month - 1,
-        "getDayOfYear" => days - days_before(year, 1, 1),
+        "getDayOfYear" => days - days_of_date(year, 1, 1),
         "getDayOfMonth" => day - 1,
         "getDate" => day,
         "getDayOfWeek" => (days + 4).rem_euclid(7),

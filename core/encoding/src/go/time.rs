@@ -1,6 +1,8 @@
 //! Times as Go's `time.Parse` reads them, with its errors (`time/format.go`), and as the types
 //! `metav1.Time` and `metav1.MicroTime` write them.
 
+use crate::calendar::{date_of_days, days_in_month, days_of_date};
+
 /// A layout that the API uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeLayout {
@@ -78,10 +80,10 @@ fn parse(text: &str, layout: TimeLayout) -> Result<(i64, u32), String> {
         let extra = quote(&reader.left());
         return Err(reader.wrong(&format!(": extra text: {extra}")));
     }
-    if day < 1 || day > days_in(month, year) {
+    if day < 1 || day > days_in_month(year, month) {
         return Err(reader.wrong(": day out of range"));
     }
-    let days = days_from_civil(year, month, day);
+    let days = days_of_date(year, month, day);
     let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset;
     Ok((seconds, nanoseconds))
 }
@@ -242,38 +244,10 @@ fn fraction(rest: &[u8], length: usize) -> ElementRead<'_, u32> {
     Some((value * 10_u32.pow(missing), rest))
 }
 
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn days_in(month: i64, year: i64) -> i64 {
-    match month {
-        2 => 28 + i64::from(is_leap(year)),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days from 1970-01-01 in the proleptic Gregorian calendar.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
 /// A time without its fraction and zone.
 fn date_and_time(seconds: i64) -> String {
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let days = days + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let part = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * part + 2) / 5 + 1;
-    let month = if part < 10 { part + 3 } else { part - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
+    let (year, month, day) = date_of_days(days);
     format!(
         "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}",
         second / 3600,
