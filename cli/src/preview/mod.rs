@@ -9,6 +9,7 @@ use std::num::NonZero;
 use std::thread::available_parallelism;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use optimist_apiserver::server::Release;
 use optimist_client::Preset;
 use optimist_diagnose::preview::{DeliveryTool, HandOverKind, Preview, PreviewInput, PreviewRow};
@@ -36,8 +37,8 @@ pub struct PreviewArguments {
     #[arg(long, num_args = 1.., value_name = "FILE")]
     before: Vec<String>,
     /// The tool that writes.
-    #[arg(long = "as", value_name = "TOOL")]
-    tool: ToolName,
+    #[arg(long = "as", value_name = "TOOL", value_parser = tools())]
+    tool: Preset,
     /// The tool takes over what others own (--force-conflicts, Force=true).
     #[arg(long)]
     force: bool,
@@ -67,23 +68,6 @@ pub struct PreviewArguments {
     page: case_page::CasePageOptions,
 }
 
-/// A tool that writes manifests.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ToolName {
-    Helm4,
-    Helm3,
-    /// kubectl apply
-    Kubectl,
-    /// kubectl apply --server-side
-    KubectlServerSide,
-    /// Argo CD
-    Argocd,
-    /// Argo CD with ServerSideApply=true
-    ArgocdServerSide,
-    Flux,
-    Terraform,
-}
-
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum LastRelease {
     /// In the client, as Helm 3 does.
@@ -107,19 +91,23 @@ enum OutputFormat {
     Script,
 }
 
-impl ToolName {
-    fn preset(self) -> Preset {
-        match self {
-            Self::Helm4 => Preset::Helm4,
-            Self::Helm3 => Preset::Helm3,
-            Self::Kubectl => Preset::KubectlApply,
-            Self::KubectlServerSide => Preset::KubectlApplyServerSide,
-            Self::Argocd => Preset::ArgoCdClientSide,
-            Self::ArgocdServerSide => Preset::ArgoCdServerSide,
-            Self::Flux => Preset::Flux,
-            Self::Terraform => Preset::Terraform,
+/// Reads the name of a tool that writes manifests.
+fn tools() -> impl TypedValueParser<Value = Preset> {
+    let names = Preset::DELIVERY.iter().map(|(name, preset)| {
+        let name = PossibleValue::new(*name);
+        match preset {
+            Preset::KubectlApply => name.help("kubectl apply"),
+            Preset::KubectlApplyServerSide => name.help("kubectl apply --server-side"),
+            Preset::ArgoCdClientSide => name.help("Argo CD"),
+            Preset::ArgoCdServerSide => name.help("Argo CD with ServerSideApply=true"),
+            _ => name,
         }
-    }
+    });
+    PossibleValuesParser::new(names).try_map(|name| {
+        let mut known = Preset::DELIVERY.into_iter();
+        let known = known.find(|(known, _)| *known == name);
+        known.map(|(_, preset)| preset).ok_or(name)
+    })
 }
 
 /// Prints a preview. Returns whether nothing is refused.
@@ -157,11 +145,11 @@ pub fn run(arguments: PreviewArguments) -> CommandResult {
     arguments.page.write(|| case_of(&input))?;
     let threads = available_parallelism().map_or(1, NonZero::get);
     let preview = Preview::on_threads(input, threads);
-    let preset = arguments.tool.preset();
+    let preset = arguments.tool;
     match arguments.format {
         OutputFormat::Text => print(&text::table(
             &preview,
-            (preset, &options),
+            (preset, options),
             &Style::of_output(),
         )),
         OutputFormat::Json => {
@@ -235,10 +223,11 @@ fn script(preview: &Preview, arguments: &PreviewArguments) -> Result<(), BadInpu
 }
 
 /// The tool with its options, and its name. An option that is not run for the tool is refused.
-fn tool(arguments: &PreviewArguments) -> Result<(DeliveryTool, String), BadInput> {
-    let preset = arguments.tool.preset();
-    let name = arguments.tool.to_possible_value();
-    let name = name.map(|it| it.get_name().to_owned()).unwrap_or_default();
+fn tool(arguments: &PreviewArguments) -> Result<(DeliveryTool, &'static str), BadInput> {
+    let preset = arguments.tool;
+    let mut names = Preset::DELIVERY.into_iter();
+    let name = names.find(|(_, known)| *known == preset);
+    let name = name.map_or("", |(name, _)| name);
     let refuse = |option: &str| Err(BadInput(format!("--as {name} takes no --{option}")));
     let prune = arguments
         .prune
@@ -246,7 +235,7 @@ fn tool(arguments: &PreviewArguments) -> Result<(DeliveryTool, String), BadInput
     let Some(prune) = prune else {
         return refuse("prune");
     };
-    if arguments.force && matches!(preset, Preset::Helm3 | Preset::KubectlApply) {
+    if arguments.force && !preset.takes_force() {
         return refuse("force");
     }
     if arguments.manager.is_some() && !preset.manager_is_chosen() {
@@ -255,10 +244,9 @@ fn tool(arguments: &PreviewArguments) -> Result<(DeliveryTool, String), BadInput
     if arguments.last_release.is_some() && preset != Preset::Helm4 {
         return refuse("last-release");
     }
-    let always = matches!(preset, Preset::ArgoCdServerSide | Preset::Flux);
     let tool = DeliveryTool {
         preset,
-        force: arguments.force && !always,
+        force: arguments.force && !preset.always_forces(),
         prune,
         manager: arguments.manager.clone(),
         last_release: arguments.last_release.map(|it| match it {

@@ -64,7 +64,7 @@ pub enum Preset {
 
 impl Preset {
     /// Those that write an editor's changes: kubectl, then controllers.
-    pub const ALL: [Preset; 9] = [
+    pub const OF_EDITORS: [Preset; 9] = [
         Preset::KubectlEdit,
         Preset::KubectlApply,
         Preset::KubectlApplyServerSide,
@@ -87,6 +87,23 @@ impl Preset {
         Preset::ControllerApply,
         Preset::CreateOrUpdate,
     ];
+
+    /// The tools that deliver manifests, by their names for `optimist preview --as` and the npm package.
+    pub const DELIVERY: [(&str, Preset); 8] = [
+        ("helm4", Preset::Helm4),
+        ("helm3", Preset::Helm3),
+        ("kubectl", Preset::KubectlApply),
+        ("kubectl-server-side", Preset::KubectlApplyServerSide),
+        ("argocd", Preset::ArgoCdClientSide),
+        ("argocd-server-side", Preset::ArgoCdServerSide),
+        ("flux", Preset::Flux),
+        ("terraform", Preset::Terraform),
+    ];
+
+    /// Returns every client.
+    pub fn all() -> impl Iterator<Item = Preset> {
+        Self::OF_EDITORS.into_iter().chain(Self::OF_MANIFESTS)
+    }
 
     /// Returns its name in addresses and links.
     pub fn slug(self) -> &'static str {
@@ -143,9 +160,30 @@ impl Preset {
         )
     }
 
+    /// Returns whether a delivery tool can take over what others own: by an option, or [always](Self::always_forces).
+    pub fn takes_force(self) -> bool {
+        !matches!(self, Preset::Helm3 | Preset::KubectlApply)
+    }
+
+    /// Returns whether the client takes over what others own with every apply.
+    pub fn always_forces(self) -> bool {
+        matches!(
+            self,
+            Preset::ArgoCdServerSide | Preset::Flux | Preset::ControllerApply
+        )
+    }
+
     /// Returns whether it is a command of kubectl.
     pub fn is_kubectl(self) -> bool {
-        self < Preset::Update
+        matches!(
+            self,
+            Preset::KubectlEdit
+                | Preset::KubectlApply
+                | Preset::KubectlApplyServerSide
+                | Preset::KubectlReplace
+                | Preset::KubectlScale
+                | Preset::KubectlLabel
+        )
     }
 
     /// Returns whether it is Argo CD, with or without server-side apply.
@@ -241,7 +279,7 @@ impl Preset {
     /// The client that writes so, if people know one.
     pub fn matching(write: &Write, resource: &Resource) -> Option<Preset> {
         let known = |preset: &Preset| preset.write(resource).as_ref() == Some(write);
-        Preset::ALL.into_iter().find(known)
+        Preset::OF_EDITORS.into_iter().find(known)
     }
 }
 
@@ -309,7 +347,7 @@ mod tests {
 
     #[test]
     fn only_the_clients_that_send_a_version_are_stopped_by_another_one() {
-        for preset in Preset::ALL {
+        for preset in Preset::OF_EDITORS {
             let versioned = request(preset).2.contains(r#""resourceVersion":"100""#);
             let expected = matches!(
                 preset,
@@ -329,7 +367,7 @@ mod tests {
             let write = preset.write(resource).unwrap();
             write.on_conflict == OnConflict::ReadAgain(5)
         };
-        let retrying: Vec<_> = Preset::ALL.into_iter().filter(retries).collect();
+        let retrying: Vec<_> = Preset::OF_EDITORS.into_iter().filter(retries).collect();
         assert_eq!(retrying, [Preset::Update, Preset::Autoscaler]);
     }
 
@@ -337,7 +375,9 @@ mod tests {
     fn what_has_no_scale_is_not_scaled() {
         let resources = Resources::builtin();
         let config_map = resources.by_kind("v1", "ConfigMap").unwrap();
-        let offered = Preset::ALL.iter().filter(|p| p.write(config_map).is_some());
-        assert_eq!(offered.count(), Preset::ALL.len() - 2);
+        let offered = Preset::OF_EDITORS
+            .iter()
+            .filter(|p| p.write(config_map).is_some());
+        assert_eq!(offered.count(), Preset::OF_EDITORS.len() - 2);
     }
 }

@@ -99,7 +99,7 @@ impl Way {
             usual(Preset::KubectlApply),
             Way::Create,
         ];
-        for preset in Preset::ALL {
+        for preset in Preset::OF_EDITORS {
             ways.extend(Some(usual(preset)).filter(|way| !ways.contains(way)));
         }
         for preset in Preset::OF_MANIFESTS {

@@ -88,7 +88,7 @@ fn no_change_of_owners_reads_as_none() {
     for manager in managers {
         for operation in ["Update", "Apply"] {
             let live = deployment(manager, operation);
-            for preset in Preset::ALL.into_iter().chain(Preset::OF_MANIFESTS) {
+            for preset in Preset::all() {
                 for outcome in &fields(&live, preset, ReleaseMethod::ClientSide) {
                     let says = owners_change(outcome);
                     let (old, new) = (&outcome.owners_before, &outcome.owners_after);

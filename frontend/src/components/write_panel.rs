@@ -97,7 +97,7 @@ fn presets(props: &ControlsProps) -> Html {
         })
     };
     let row = |clients: String, kubectl: bool| {
-        let presets = Preset::ALL.into_iter();
+        let presets = Preset::OF_EDITORS.into_iter();
         let presets = presets.filter(move |preset| preset.is_kubectl() == kubectl);
         html! {
             <div class="presets" role="group" aria-label={label::writes_like(&props.name, &clients)}>

@@ -7,18 +7,6 @@ use serde_json::Value;
 
 use crate::input;
 
-/// The names of the tools, as `optimist preview --as` has them.
-const TOOLS: [(&str, Preset); 8] = [
-    ("helm4", Preset::Helm4),
-    ("helm3", Preset::Helm3),
-    ("kubectl", Preset::KubectlApply),
-    ("kubectl-server-side", Preset::KubectlApplyServerSide),
-    ("argocd", Preset::ArgoCdClientSide),
-    ("argocd-server-side", Preset::ArgoCdServerSide),
-    ("flux", Preset::Flux),
-    ("terraform", Preset::Terraform),
-];
-
 /// Returns the outcome of a write, and its effects field by field. An empty text for the object says that
 /// there is none yet. Values that look private are masked.
 ///
@@ -49,9 +37,9 @@ pub fn predict(object: &str, write: &str) -> Result<Value, String> {
 
 fn tool(write: &Value) -> Result<DeliveryTool, String> {
     let name = option(write, "tool")?.ok_or("write.tool is missing")?;
-    let known = TOOLS.iter().find(|(known, _)| *known == name);
+    let known = Preset::DELIVERY.iter().find(|(known, _)| *known == name);
     let Some((_, preset)) = known else {
-        let names = TOOLS.map(|(name, _)| name).join(", ");
+        let names = Preset::DELIVERY.map(|(name, _)| name).join(", ");
         return Err(format!("write.tool is none of {names}"));
     };
     let force = match write.get("force") {
@@ -59,17 +47,15 @@ fn tool(write: &Value) -> Result<DeliveryTool, String> {
         Some(Value::Bool(force)) => *force,
         Some(_) => return Err("write.force is neither true nor false".to_owned()),
     };
-    if force && matches!(preset, Preset::Helm3 | Preset::KubectlApply) {
+    if force && !preset.takes_force() {
         return Err(format!("write.force is not taken for the tool {name}"));
     }
     let manager = option(write, "manager")?;
     if manager.is_some() && !preset.manager_is_chosen() {
         return Err(format!("write.manager is not taken for the tool {name}"));
     }
-    // These two always take over what others own.
-    let always = matches!(preset, Preset::ArgoCdServerSide | Preset::Flux);
     Ok(DeliveryTool {
-        force: force && !always,
+        force: force && !preset.always_forces(),
         manager,
         ..DeliveryTool::new(*preset)
     })

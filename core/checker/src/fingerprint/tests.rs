@@ -162,7 +162,7 @@ fn after_tool(server: ApiServer, preset: Preset, steps: &[Event]) -> u128 {
 fn whether_a_tool_has_the_stored_version_counts_and_the_numbers_of_versions_do_not() {
     use Event::{Request, Step};
     let [change, change_back] = [0, 1].map(|editor| [Step(editor); 2]);
-    for preset in Preset::ALL.into_iter().chain(Preset::OF_MANIFESTS) {
+    for preset in Preset::all() {
         if matches!(
             preset,
             Preset::KubectlScale | Preset::Autoscaler | Preset::KubectlLabel

@@ -291,10 +291,11 @@ impl PreviewRun {
         }
         let (manifest, key) = (&self.input.next[at], &self.written.order[at]);
         let table = self.table(manifest, key, &resource);
-        let on_owned = match self.input.tool.force || options.force && !options.always_forces() {
-            true => OnOwned::Force,
-            false => OnOwned::Usual,
-        };
+        let on_owned =
+            match self.input.tool.force || options.force && !options.preset.always_forces() {
+                true => OnOwned::Force,
+                false => OnOwned::Usual,
+            };
         let way = Way::Client(options.preset, on_owned);
         let RowProgress::More(row) = table.advance(table.begin_row(way)) else {
             let why = "The tool cannot write this object.".to_owned();

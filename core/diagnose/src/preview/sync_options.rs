@@ -44,11 +44,6 @@ impl SyncOptions {
             replace: either("Replace=true"),
         }
     }
-
-    /// Returns whether the tool forces every write, so that it has no other way of writing with force.
-    pub(super) fn always_forces(self) -> bool {
-        self.preset == Preset::ArgoCdServerSide
-    }
 }
 
 /// Keeps the last manifest of each object (`argo-cd/controller/state.go NormalizeTargetObjects`, v3.5).
