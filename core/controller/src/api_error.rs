@@ -78,11 +78,6 @@ impl ApiError {
         self.reason == "NotFound"
     }
 
-    /// Returns whether an object of that name exists (`apierrors.IsAlreadyExists`).
-    pub fn is_already_exists(&self) -> bool {
-        self.reason == "AlreadyExists"
-    }
-
     /// Returns whether the object was modified, or a precondition failed (`apierrors.IsConflict`).
     pub fn is_conflict(&self) -> bool {
         self.reason == "Conflict"

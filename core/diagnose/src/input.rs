@@ -175,14 +175,6 @@ pub const MAX_TEXT: usize = 16 * 1024 * 1024;
 /// The group of the events of an audit log (`k8s.io/apiserver/pkg/apis/audit/v1`).
 pub(crate) const AUDIT_GROUP: &str = "audit.k8s.io/";
 
-/// Detects like [`detect`], but from a file.
-///
-/// # Errors
-/// Those of [`detect`] and [`text_of_file`].
-pub fn detect_file(file: &[u8]) -> Result<Input, NotDetected> {
-    detect(&text_of_file(file)?)
-}
-
 /// The text of a file: UTF-8 or UTF-16, which the redirection of Windows PowerShell writes. Without a
 /// byte order mark it is UTF-16 if every second byte is 0 and no other.
 ///

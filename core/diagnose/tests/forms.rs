@@ -1,7 +1,8 @@
 //! Texts in forms that hold no object, and objects with what a terminal or a web page put around
 //! them. And: reading in slices gives the same as reading at once.
 
-use optimist_diagnose::input::{Detection, Input, NotDetected, TextForm, detect, detect_file};
+use crate::detect_file;
+use optimist_diagnose::input::{Detection, Input, NotDetected, TextForm, detect};
 use proptest::prelude::*;
 
 const LIVE: &str = include_str!("live/deployment.yaml");

@@ -1,12 +1,13 @@
 //! Random changes of real texts: whatever is pasted is detected or refused, and what is detected
 //! can be run.
 
+use crate::detect_file;
 use optimist_client::Preset;
 use optimist_diagnose::audit::AuditReader;
 use optimist_diagnose::audit::findings::Findings;
 use optimist_diagnose::audit::recorded::RecordedHistory;
 use optimist_diagnose::case::Case;
-use optimist_diagnose::input::{Input, detect_file};
+use optimist_diagnose::input::Input;
 use optimist_diagnose::observed::fights;
 use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_diagnose::ways::{ChangeTable, WantedChange, Way};

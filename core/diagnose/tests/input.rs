@@ -1,6 +1,7 @@
 //! Detects pasted texts, and names the problem of a text that is nothing known.
 
-use optimist_diagnose::input::{Input, MAX_TEXT, NotDetected, detect, detect_file, parts};
+use crate::detect_file;
+use optimist_diagnose::input::{Input, MAX_TEXT, NotDetected, detect, parts};
 
 const LIVE: &str = include_str!("live/deployment.yaml");
 const MANIFEST: &str =

@@ -37,3 +37,10 @@ mod scenes;
 mod tools;
 mod ways;
 mod written;
+
+use optimist_diagnose::input::{Input, NotDetected, detect, text_of_file};
+
+/// Detects what a file is, as the page and the command line do.
+fn detect_file(file: &[u8]) -> Result<Input, NotDetected> {
+    detect(&text_of_file(file)?)
+}

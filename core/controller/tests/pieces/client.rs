@@ -61,7 +61,7 @@ fn a_cached_get_of_what_was_just_created_is_not_found_and_the_second_create_alre
     let refused = send(&mut client, &mut server, live_get("b")).unwrap_err();
     assert_eq!(refused.message, "configmaps \"b\" not found");
     let error = send(&mut client, &mut server, create()).unwrap_err();
-    assert!(error.is_already_exists(), "returned as it is: {error}");
+    assert_eq!(error.reason, "AlreadyExists", "returned as it is: {error}");
     cache.deliver(&mut server);
     assert!(client.get(&cache, "default", "a").is_ok());
 }
