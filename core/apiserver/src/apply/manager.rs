@@ -1,11 +1,10 @@
 //! The field manager: it updates `managedFields` with each write, and does server-side apply (the
 //! chain of managers in `managedfields/internal/fieldmanager.go`).
 
-use std::sync::LazyLock;
-
 use serde_json::Value;
 
 use super::managers::{Managers, Owned};
+use super::never_owned::NEVER_OWNED;
 use super::stored_set::StoredSet;
 use super::typed::{compare, field_set, validate};
 use super::updater::{Conflict, FieldManagerError, Merged, Updater, workflow};
@@ -21,36 +20,6 @@ const MAX_UPDATERS: usize = 10;
 
 /// The field manager of kubectl, which has rules of its own.
 const KUBECTL: &str = "kubectl";
-
-/// Fields that never have an owner (`stripmeta.go`).
-static NEVER_OWNED: LazyLock<Set> = LazyLock::new(|| {
-    Set::of_fields(&[
-        &["apiVersion"],
-        &["kind"],
-        &["metadata"],
-        &["metadata", "name"],
-        &["metadata", "namespace"],
-        &["metadata", "creationTimestamp"],
-        &["metadata", "selfLink"],
-        &["metadata", "uid"],
-        &["metadata", "clusterName"],
-        &["metadata", "generation"],
-        &["metadata", "managedFields"],
-        &["metadata", "resourceVersion"],
-    ])
-});
-
-/// Returns whether a field is one that never has an owner, or is in one.
-pub fn is_never_owned(path: &Path) -> bool {
-    let Some((first, below)) = path.0.split_first() else {
-        return false;
-    };
-    let of_metadata = NEVER_OWNED.below(first);
-    match below.first() {
-        Some(second) if of_metadata.is_some_and(|set| !set.has_member(second)) => false,
-        _ => NEVER_OWNED.has_member(first),
-    }
-}
 
 /// Keeps `managedFields` for one kind in one version, for writes through one (sub)resource.
 pub struct FieldManager<'a> {
