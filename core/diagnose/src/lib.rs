@@ -46,6 +46,7 @@ pub mod modified;
 pub mod observed;
 pub mod ownership;
 pub mod preview;
+mod refusing_owners;
 pub mod remote;
 mod removal;
 pub mod scene;

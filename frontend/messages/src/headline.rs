@@ -1,17 +1,13 @@
 //! Says in the first sentence of a case which fields a client cannot write, and who owns them.
 
 use optimist_apiserver::apply::Manager;
-use optimist_apiserver::go;
-use optimist_apiserver::object::{Metadata, text};
 use optimist_client::{Preset, visible};
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::completions::RemedyEffect;
-use optimist_diagnose::ownership::UNNAMED;
 use optimist_diagnose::preview::{
     FieldChangeKind, Preview, PreviewField, PreviewOutcome, PreviewRow,
 };
 use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Remedy, Row, Way};
-use serde_json::Value;
 
 use crate::claims::open_answer;
 use crate::diagnose::{manager_name, names};
@@ -89,7 +85,7 @@ fn with_remedies(says: String, settling: usize) -> String {
 /// last changed a field.
 fn owners(row: &Row, refused: &[&FieldOutcome]) -> Vec<String> {
     let mut managers: Vec<&Manager> = Vec::new();
-    for manager in refused.iter().flat_map(|it| conflicting(it)) {
+    for manager in refused.iter().flat_map(|it| it.refusing_owners()) {
         if !managers.contains(&manager) {
             managers.push(manager);
         }
@@ -97,14 +93,14 @@ fn owners(row: &Row, refused: &[&FieldOutcome]) -> Vec<String> {
     let owner = |manager: &&Manager| {
         let own = refused
             .iter()
-            .filter(|it| conflicting(it).any(|other| other == *manager));
+            .filter(|it| it.refusing_owners().any(|other| other == *manager));
         let own: Vec<String> = own.map(|it| field(&it.field)).collect();
         let owns = owned(&visible(&manager_name(&manager.name)), own, refused.len());
         let owns = match manager.subresource.as_str() {
             "" => owns,
             subresource => en::headline_through(&owns, &visible(subresource)),
         };
-        match last_change(row, manager).filter(|_| !row.values_made_up) {
+        match row.last_write_time(manager).filter(|_| !row.values_made_up) {
             Some(time) => en::headline_time(&owns, &time),
             None => owns,
         }
@@ -118,35 +114,6 @@ fn owned(manager: &str, own: Vec<String>, all: usize) -> String {
         count if count == all => en::headline_owner(&manager, &count),
         _ => en::headline_owner_of(&manager, &listed(&own)),
     }
-}
-
-/// Returns the owners of a field that the server named when it refused.
-fn conflicting(outcome: &FieldOutcome) -> impl Iterator<Item = &Manager> {
-    outcome.owners_before.iter().filter(|manager| {
-        let name = go::quote(&manager.name);
-        let subresource = format!("subresource {}", go::quote(&manager.subresource));
-        outcome.refused_by.iter().any(|said| {
-            said.starts_with(&name)
-                && match manager.subresource.as_str() {
-                    "" => !said.contains("subresource \""),
-                    _ => said.contains(&subresource),
-                }
-        })
-    })
-}
-
-/// Returns the time in the entry of a manager.
-fn last_change<'a>(row: &'a Row, manager: &Manager) -> Option<&'a str> {
-    let operation = manager.operation.name();
-    let managed = row.before.managed_entries();
-    let is_own = |entry: &&Value| {
-        text(entry, "manager") == manager.name
-            && text(entry, "operation") == operation
-            && text(entry, "subresource") == manager.subresource
-            && (manager.api_version.is_empty() || text(entry, "apiVersion") == manager.api_version)
-    };
-    let time = text(managed.iter().find(is_own)?, "time");
-    (!time.is_empty()).then_some(time)
 }
 
 /// Says which fields of the worst object a tool cannot write, or why the server finds the worst object invalid.
@@ -167,7 +134,7 @@ pub fn preview_headline(preview: &Preview, tool: Preset) -> Option<String> {
         return None;
     }
     let mut managers: Vec<&String> = Vec::new();
-    for manager in refused.iter().flat_map(|it| named_owners(it)) {
+    for manager in refused.iter().flat_map(|it| it.refusing_owners()) {
         if !managers.contains(&manager) {
             managers.push(manager);
         }
@@ -175,7 +142,7 @@ pub fn preview_headline(preview: &Preview, tool: Preset) -> Option<String> {
     let owner = |manager: &&String| {
         let own = refused
             .iter()
-            .filter(|it| named_owners(it).any(|other| other == *manager));
+            .filter(|it| it.refusing_owners().contains(manager));
         let own: Vec<String> = own.map(|it| plain(it)).collect();
         owned(&visible(&manager_name(manager)), own, refused.len())
     };
@@ -185,21 +152,6 @@ pub fn preview_headline(preview: &Preview, tool: Preset) -> Option<String> {
     let says = en::headline_refused(&client_long(tool), &fields, &names(&owners));
     let settling = row.hand_overs.iter().filter(|it| it.settles).count();
     Some(with_remedies(says, settling))
-}
-
-/// Returns the owners of a field that the server named when it refused. Returns the server's own words if
-/// the field has no value whose owners are known.
-fn named_owners(field: &PreviewField) -> impl Iterator<Item = &String> {
-    let is_named = |owner: &&String| {
-        let name = owner.rsplit_once(" (").map_or("", |(name, _)| name);
-        let begin = go::quote(if name == UNNAMED { "" } else { name });
-        field.refused_by.iter().any(|said| said.starts_with(&begin))
-    };
-    let known: Vec<&String> = field.owners.iter().filter(is_named).collect();
-    match known.is_empty() {
-        true => field.refused_by.iter().collect::<Vec<_>>().into_iter(),
-        false => known.into_iter(),
-    }
 }
 
 fn plain(field: &PreviewField) -> String {
