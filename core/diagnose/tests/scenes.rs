@@ -157,6 +157,39 @@ fn a_helm_message_alone_leads_to_ways_out() {
     );
 }
 
+/// Without a schema, nobody knows what an item of a list has, or whether it is an object.
+#[test]
+fn a_conflict_about_a_whole_item_has_a_scene_or_a_reason_in_any_kind() {
+    let message = |kind: &str, field: &str| {
+        format!(
+            "{kind}: Apply failed with 1 conflict: conflict with \"helm\" using example.com/v1: {field}"
+        )
+    };
+    for field in [
+        ".spec.listeners[name=\"http\"]",
+        ".spec.template.spec.containers[name=\"app\"]",
+        ".spec.template.spec.containers[=\"app\"]",
+        ".spec.template.spec.containers[name=\"app\"].env[name=\"a\"].valueFrom.fieldRef",
+        ".spec.te2plate.spec.containers[name=\"app\"]",
+    ] {
+        let found = reported_errors(&message("error", field));
+        let [error] = &found[..] else {
+            panic!("{field} is in a message")
+        };
+        for (api_version, kind) in [("example.com/v1", "Gateway"), ("apps/v1", "Deployment")] {
+            let given = GivenParts {
+                api_version: Some(api_version.to_owned()),
+                kind: Some(kind.to_owned()),
+                ..GivenParts::default()
+            };
+            let scene = Scene::rebuild(error, &given);
+            if let Ok(scene) = scene {
+                assert!(scene.message().contains(field), "{kind} {field}");
+            }
+        }
+    }
+}
+
 #[test]
 fn hostile_messages_get_a_scene_or_a_word() {
     for field in [

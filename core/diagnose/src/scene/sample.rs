@@ -31,6 +31,10 @@ pub(crate) fn values(path: &Path, root: Option<&Struct>) -> [Value; 2] {
         // An item keeps its keys.
         match path.0.last() {
             Some(PathElement::Key(keys)) => {
+                // Without a schema, it is not known what an item has.
+                if !value.is_object() {
+                    value = json!({"value": value});
+                }
                 for (name, key) in keys {
                     value[name] = key.clone();
                 }
@@ -285,6 +289,8 @@ pub(super) fn complete(object: &mut Value) {
         .and_then(Value::as_array_mut)
         .into_iter()
         .flatten()
+        // A message can name a container by its value, which is then no object.
+        .filter(|container| container.is_object())
     {
         if text(container, "image").is_empty() {
             container["image"] = "example:1".into();
@@ -292,7 +298,8 @@ pub(super) fn complete(object: &mut Value) {
         let variables = container.get_mut("env").and_then(Value::as_array_mut);
         for variable in variables.into_iter().flatten() {
             let field = variable.pointer_mut("/valueFrom/fieldRef");
-            if let Some(field) = field.filter(|it| text(it, "fieldPath").is_empty()) {
+            let lacks_path = |it: &&mut Value| it.is_object() && text(it, "fieldPath").is_empty();
+            if let Some(field) = field.filter(lacks_path) {
                 field["fieldPath"] = "metadata.name".into();
             }
         }

@@ -198,7 +198,8 @@ impl RecordedHistory {
         };
         let complete = list.pointer("/metadata/continue").is_none();
         let is_it = |item: &&Value| {
-            item.name() == self.object.name && item.namespace() == self.object.namespace
+            let same = item.name() == self.object.name;
+            same && item.namespace() == self.object.namespace && item.is_object()
         };
         let found = items.iter().find(is_it);
         match (found, &self.state) {
