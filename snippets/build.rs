@@ -292,7 +292,7 @@ fn visit(ty: &Type, pointer: &str, seen: &mut BTreeSet<String>, places: &mut Vec
         Type::Struct(inner) => walk(inner, pointer, seen, places),
         Type::List(list) => visit(&list.item, &format!("{pointer}/0"), seen, places),
         Type::Map(map) => visit(&map.value, &format!("{pointer}/k"), seen, places),
-        Type::Any => places.push((pointer.to_owned(), json!({}))),
+        Type::Any | Type::Definition(_) => places.push((pointer.to_owned(), json!({}))),
         Type::Scalar(scalar) => places.push((pointer.to_owned(), example(*scalar))),
     }
 }
