@@ -340,7 +340,8 @@ impl Controller {
             return None;
         }
         let key = run.key().to_owned();
-        let statement = self.code.statement_at(run.at());
+        let at = run.at();
+        let statement = self.code.statement_at(at);
         let Stepped {
             step,
             call,
@@ -362,7 +363,7 @@ impl Controller {
                 statements.extend(self.step_to_visible(server));
                 WorkerReport::Performed {
                     key,
-                    touched: self.code.touched(statement),
+                    touched: self.code.touched(at),
                     statements,
                     call,
                     error,

@@ -66,7 +66,9 @@ impl Code {
 
     /// The variable into which a statement reads; `None` if the statement is not a read.
     pub fn reads_into(&self, statement: usize) -> Option<&str> {
-        match self.instruction_of(statement)? {
+        let mut instructions = self.instructions.iter();
+        let (instruction, _) = instructions.find(|(_, number)| *number == statement)?;
+        match instruction {
             CodeInstruction::Do(Statement::Get { into, .. } | Statement::List { into, .. }) => {
                 Some(into)
             }
@@ -74,9 +76,9 @@ impl Code {
         }
     }
 
-    /// Returns what a statement touches if it sends no request.
-    pub(crate) fn touched(&self, statement: usize) -> Touched {
-        match self.instruction_of(statement) {
+    /// Returns what the instruction at a place touches if it sends no request.
+    pub(crate) fn touched(&self, at: usize) -> Touched {
+        match self.instruction(at) {
             Some(CodeInstruction::Do(
                 Statement::Get { kind, .. } | Statement::List { kind, .. },
             )) => Touched::Cache(kind.kind.clone()),
@@ -89,13 +91,6 @@ impl Code {
             }
             _ => Touched::Nothing,
         }
-    }
-
-    /// The first instruction of a statement.
-    fn instruction_of(&self, statement: usize) -> Option<&CodeInstruction> {
-        let mut instructions = self.instructions.iter();
-        let (instruction, _) = instructions.find(|(_, number)| *number == statement)?;
-        Some(instruction)
     }
 
     /// The number of the statement at a place: statements are numbered as they are written, blocks

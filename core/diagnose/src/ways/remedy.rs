@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::manifest;
 use super::row::{self, PartialRow, Row, RowProgress};
 use super::{ChangeTable, OnOwned, RunningClient, Way, read};
+use crate::refusing_owners::is_entry_of;
 
 /// A way out of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -396,12 +397,8 @@ fn managers(object: &Value) -> Vec<Owned> {
 /// entry. It carries the version of the object.
 fn entry_without(object: &Value, owned: &Owned, fields: &[Path]) -> Option<Value> {
     let entries = object.managed_entries();
-    let operation = owned.manager.operation.name();
     let at = entries.iter().position(|entry| {
-        text(entry, "manager") == owned.manager.name
-            && text(entry, "operation") == operation
-            && text(entry, "subresource") == owned.manager.subresource
-            && text(entry, "apiVersion") == owned.api_version
+        is_entry_of(entry, &owned.manager) && text(entry, "apiVersion") == owned.api_version
     })?;
     let set = from_fields_v1(&entries[at]["fieldsV1"])?;
     let mut left = optimist_apiserver::apply::Set::default();

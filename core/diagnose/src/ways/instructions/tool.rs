@@ -70,10 +70,12 @@ impl ToolInstruction<'_> {
         if preset == Preset::Helm3 {
             lines.push_str("# Helm 4 does the same with --server-side=false.\n");
         }
-        let mut all = vec![Instruction {
-            try_first: self.helm_try(preset, on_owned, &upgrade),
-            ..Instruction::command(format!("{lines}{upgrade}\n"))
-        }];
+        let mut first = tried(&lines, &upgrade, "--dry-run=server");
+        // Helm 3 sends merge patches, which meet no conflict.
+        if preset == Preset::Helm4 {
+            first.try_first = self.helm_apply(on_owned);
+        }
+        let mut all = vec![first];
         if on_owned == OnOwned::LeaveOut && self.leaves_replicas_to_an_autoscaler() {
             // With --set alone, Helm forgets every value that was given before (`reuseValues` in
             // `helm.sh/helm/v4/pkg/action/upgrade.go`, v4.2).
@@ -90,13 +92,10 @@ impl ToolInstruction<'_> {
         all
     }
 
-    /// The command that shows before an upgrade whether it is refused, and stores nothing. A dry run of Helm sends no
-    /// apply, so it meets no conflict (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2); kubectl
-    /// applies as Helm does. Helm 3 sends merge patches, which meet none.
-    fn helm_try(&self, preset: Preset, on_owned: OnOwned, upgrade: &str) -> Option<String> {
-        if preset == Preset::Helm3 {
-            return Some(without_nul(format!("{upgrade} --dry-run=server\n")));
-        }
+    /// The command that shows whether an upgrade by server-side apply is refused, and stores nothing. A dry run of Helm
+    /// sends no apply, so it meets no conflict (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2); kubectl
+    /// applies as Helm does.
+    fn helm_apply(&self, on_owned: OnOwned) -> Option<String> {
         let applied = self.table.server_side(self.row, on_owned, None)?;
         let command = applied.try_first?;
         Some(format!(
