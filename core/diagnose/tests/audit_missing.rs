@@ -243,6 +243,51 @@ fn a_log_without_reads_shows_no_lost_update() {
 }
 
 #[test]
+fn a_member_beside_the_others_of_an_atomic_map_loses_nothing() {
+    let uri = "/apis/apps/v1/namespaces/default/deployments/web";
+    let selector = |name: &str, value: &str| json!({"spec": {"template": {"spec": {"nodeSelector": {name: value}}}}});
+    let lost = |second: Value| {
+        let mut on = deployment();
+        on.send("ann", Method::PATCH, uri, MERGE, &selector("disk", "ssd"));
+        on.send("cid", Method::PATCH, uri, MERGE, &second);
+        let log = on.log(|_| true);
+        let lost = Findings::search(&history(&log), &log).lost;
+        let fields: Vec<_> = lost.iter().map(|it| it.field.to_string()).collect();
+        fields
+    };
+    assert_eq!(lost(selector("zone", "a")), [""; 0]);
+    let disk = ".spec.template.spec.nodeSelector.disk";
+    assert_eq!(lost(selector("disk", "hdd")), [disk]);
+}
+
+#[test]
+fn a_value_that_a_write_outside_of_the_log_replaced_is_not_lost_again() {
+    let mut on = map(&[("ann", MERGE, value("1")), ("dan", MERGE, value("2"))]);
+    on.send("eve", Method::GET, MAP, MERGE, &Value::Null);
+    on.send("ben", Method::PATCH, MAP, MERGE, &value("3"));
+    let lost = |log: AuditLog| {
+        let lost = Findings::search(&history(&log), &log).lost;
+        let lost = lost.into_iter().map(|it| (it.value, it.lost));
+        lost.collect::<Vec<_>>()
+    };
+    let both = [(json!("1"), 2), (json!("2"), 4)];
+    assert_eq!(lost(on.log(|_| true)), both);
+    assert_eq!(lost(on.log(|event| event["userAgent"] != "dan")), []);
+}
+
+#[test]
+fn a_client_that_writes_in_another_way_loses_nothing_of_its_own() {
+    let mut on = map(&[("ann", MERGE, value("1"))]);
+    let apply = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "2"}});
+    let uri = format!("{MAP}?fieldManager=ann&force=true");
+    let media = "application/apply-patch+yaml";
+    on.send("ann", Method::PATCH, &uri, media, &apply);
+    on.send("ann", Method::GET, MAP, MERGE, &Value::Null);
+    let log = on.log(|_| true);
+    assert_eq!(Findings::search(&history(&log), &log).lost, []);
+}
+
+#[test]
 fn requests_whose_bodies_are_not_in_the_log_are_not_the_same_request() {
     let lease = |at: usize| {
         json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "auditID": at.to_string(),

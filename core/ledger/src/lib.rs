@@ -1,8 +1,8 @@
 //! The ledger of a history: which edits are in which object, who was shown them, and which were
 //! lost, replaced or refused.
 //!
-//! There is one ledger for everyone who makes a history: a person who plays it, a search of every
-//! order, and a controller's search. Its caller reports every request with its answer and every
+//! There is one ledger for everyone who makes or tells a history: a person who plays it, a search of every
+//! order, a controller's search, and an audit log. Its caller reports every request with its answer and every
 //! read of a cache; the ledger does not know who chose them. It is below `optimist-controller` and
 //! `optimist-simulation`, so that both have the same definition of a lost update.
 //!

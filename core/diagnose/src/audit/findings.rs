@@ -1,16 +1,14 @@
 //! Findings in a recorded history: fights, lost updates, conflicts and the reactions of clients to
 //! them, writes that changed nothing, hot loops.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use optimist_apiserver::apply::{Path, PathElement};
-use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::object::Metadata;
 use optimist_apiserver::patch::names_version;
-use optimist_apiserver::pointer::escape;
-use optimist_apiserver::status::causes;
 use serde_json::Value;
 
+pub use super::lost_updates::LostUpdateFinding;
+use super::lost_updates::LostUpdateSearch;
 use super::recorded::{RecordedHistory, RecordedStep};
 use super::{AuditEvent, AuditLog};
 use crate::case::{Case, InstallProgress, Installed, ObjectId, PartialInstall};
@@ -35,22 +33,6 @@ pub struct Findings {
     pub unchanged: Vec<usize>,
     /// The same request, sent again and again.
     pub loops: Vec<HotLoop>,
-}
-
-/// A value that a client wrote and another client replaced or removed without having read it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LostUpdateFinding {
-    /// The field.
-    pub field: Path,
-    /// The value that was lost.
-    pub value: Value,
-    /// The step that wrote it.
-    pub written: usize,
-    /// The step that lost it.
-    pub lost: usize,
-    /// `true` if the log has a watch of the client on the collection, so that it may have known the
-    /// value. A log has neither the events of a watch, nor watches from before the log.
-    pub may_have_watched: bool,
 }
 
 /// A conflict.
@@ -144,7 +126,7 @@ pub struct PartialFindings {
 enum FindingsPart {
     #[default]
     Fights,
-    Lost(Vec<FieldChange>),
+    Lost(Vec<FieldChange>, Box<LostUpdateSearch>),
     Others(Vec<FieldChange>),
     /// The newest version of the object is to be put on a server, where the ways out of the fights are run.
     Fit(Vec<FieldChange>),
@@ -165,14 +147,18 @@ impl PartialFindings {
                 }
                 let objects = history.objects();
                 found.fights = fights_of_each(&found.changes, |step| objects[step]);
-                FindingsPart::Lost(found.only_changes())
-            }
-            FindingsPart::Lost(changes) => {
                 found.without_reads = !has_reads(log);
-                if !found.without_reads {
-                    found.lost = lost(history, log, &found.changes);
+                let changes = found.only_changes();
+                match found.without_reads {
+                    true => FindingsPart::Others(changes),
+                    false => FindingsPart::Lost(changes, Box::new(LostUpdateSearch::new(history))),
                 }
-                FindingsPart::Others(changes)
+            }
+            FindingsPart::Lost(changes, mut search) => {
+                match search.advance(history, log, &mut found.lost) {
+                    true => FindingsPart::Lost(changes, search),
+                    false => FindingsPart::Others(changes),
+                }
             }
             FindingsPart::Others(changes) => {
                 found.conflicts = conflicts(steps, log);
@@ -232,86 +218,9 @@ fn has_reads(log: &AuditLog) -> bool {
     verbs.any(|verb| matches!(verb, "get" | "list" | "watch"))
 }
 
-/// Finds lost values. A value is lost if a write without a version replaces it, its client had not
-/// been shown it, and another client had written it. A client is shown the objects that it reads,
-/// and those that its own writes return.
-fn lost(
-    history: &RecordedHistory,
-    log: &AuditLog,
-    changes: &[(usize, FieldChange)],
-) -> Vec<LostUpdateFinding> {
-    let (steps, objects) = (&history.steps, history.objects());
-    let mut found = Vec::new();
-    let mut latest: BTreeMap<&Path, (usize, &FieldChange)> = BTreeMap::new();
-    for (at, change) in changes {
-        let step = &steps[*at];
-        let event = &log.events[step.event];
-        let last = latest.insert(&change.field, (*at, change));
-        let of_same = |(written, _): &(usize, &FieldChange)| objects[*written] == objects[*at];
-        let Some((written, last)) = last.filter(of_same) else {
-            continue;
-        };
-        let by_other = steps[written].client != step.client || last.by != change.by;
-        if !by_other || carries_version(event) || tests_value(event, &change.field) {
-            continue;
-        }
-        let between = || steps[written + 1..*at].iter();
-        let own = |other: &&Arc<RecordedStep>| other.client == step.client;
-        let shown = between().filter(own).any(|other| {
-            let event = &log.events[other.event];
-            shows(event, &change.field)
-        });
-        if shown {
-            continue;
-        }
-        let watches = steps[..*at].iter().filter(own);
-        let mut watches = watches.map(|other| &log.events[other.event]);
-        // A removal loses no value.
-        let Some(value) = change.before.clone() else {
-            continue;
-        };
-        found.push(LostUpdateFinding {
-            field: change.field.clone(),
-            value,
-            written,
-            lost: *at,
-            may_have_watched: watches.any(|event| event.verb == "watch"),
-        });
-    }
-    found
-}
-
 /// Returns whether a write names the version that it is based on.
 fn carries_version(event: &AuditEvent) -> bool {
     event.request.as_deref().is_some_and(names_version)
-}
-
-/// Returns whether a JSON patch tests the value that is at a field: its client knows what it replaces. A list is
-/// tested as a whole, because the place of an item is not the path of a field.
-fn tests_value(event: &AuditEvent, field: &Path) -> bool {
-    let names = field.0.iter().map_while(|element| match element {
-        PathElement::Field(name) => Some(format!("/{}", escape(name))),
-        _ => None,
-    });
-    let place: String = names.collect();
-    let operations = event.request.as_deref().and_then(Value::as_array);
-    operations.into_iter().flatten().any(|operation| {
-        let tested = format!("{}/", text(operation, "path"));
-        let whole = tested.len() > 1 && format!("{place}/").starts_with(&tested);
-        let is_item = field.0.len() > place.matches('/').count();
-        text(operation, "op") == "test" && (whole || is_item && tested.starts_with(&place))
-    })
-}
-
-/// Returns whether the answer to a request showed a client the object, or named the field as another
-/// manager's.
-fn shows(event: &AuditEvent, field: &Path) -> bool {
-    if event.is_accepted() {
-        return event.verb != "watch" && event.verb != "delete";
-    }
-    let mut causes = event.response.as_deref().into_iter().flat_map(causes);
-    let printed = field.to_string();
-    causes.any(|cause| text(cause, "field") == printed)
 }
 
 /// Finds the conflicts, with what the same user did next as the same manager. What it read with the same program counts,

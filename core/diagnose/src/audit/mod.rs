@@ -7,6 +7,7 @@
 
 mod allotted;
 pub mod findings;
+mod lost_updates;
 pub mod recorded;
 mod run;
 

@@ -343,7 +343,7 @@ impl RecordedHistory {
     }
 
     /// The kind in the version in which a request is made.
-    fn resource_of(&self, event: &AuditEvent) -> Option<&Arc<Resource>> {
+    pub(super) fn resource_of(&self, event: &AuditEvent) -> Option<&Arc<Resource>> {
         let (object, of) = (&event.object, &self.object);
         let resources = self.server.resources();
         let found = resources.by_path(&of.group, &object.version, &of.resource);

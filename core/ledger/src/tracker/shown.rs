@@ -42,6 +42,11 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         self.has_seen(who, version_of(object), OrdSet::new());
     }
 
+    /// Records that an actor was told of some fields, such as by a refusal that names them.
+    pub fn told_of(&mut self, who: Id, is_told: impl Fn(&Path) -> bool) {
+        self.shows(who, |known| is_told(&known.edit.path));
+    }
+
     /// Records that an actor was shown some of the edits in the object. Those of its own whose answers were
     /// lost are acknowledged now.
     fn shows(&mut self, who: Id, is_shown: impl Fn(&Acknowledged<Id>) -> bool) {
