@@ -167,10 +167,7 @@ impl Preset {
 
     /// Returns whether the client takes over what others own with every apply.
     pub fn always_forces(self) -> bool {
-        matches!(
-            self,
-            Preset::ArgoCdServerSide | Preset::Flux | Preset::ControllerApply
-        )
+        self.write_with(Strategy::MergePatch).force
     }
 
     /// Returns whether it is a command of kubectl.
@@ -237,6 +234,13 @@ impl Preset {
             Definition::Builtin(_) => Strategy::StrategicMergePatch,
             Definition::Custom(_) => Strategy::MergePatch,
         };
+        let write = self.write_with(patches);
+        let served = |subresource: Subresource| resource.serves(subresource.name());
+        write.subresource.is_none_or(served).then_some(write)
+    }
+
+    /// Returns the client's way of writing an object, with the patches that it makes for the object's kind.
+    pub fn write_with(self, patches: Strategy) -> Write {
         let by = |strategy| Write {
             manager: self.manager().map(str::to_owned),
             ..Write::usual(strategy)
@@ -257,7 +261,7 @@ impl Preset {
             on_conflict: OnConflict::ReadAgain(OnConflict::DEFAULT_ATTEMPTS),
             ..write
         };
-        let write = match self {
+        match self {
             Preset::KubectlEdit | Preset::Helm3 => by(patches),
             Preset::KubectlApply | Preset::ArgoCdClientSide => manifest(by(patches)),
             Preset::KubectlApplyServerSide | Preset::Helm4 | Preset::Terraform => {
@@ -271,9 +275,7 @@ impl Preset {
             Preset::KubectlLabel | Preset::MergeFrom => by(Strategy::MergePatch),
             Preset::Update => retried(by(Strategy::Update)),
             Preset::Autoscaler => retried(scale(by(Strategy::Update))),
-        };
-        let served = |subresource: Subresource| resource.serves(subresource.name());
-        write.subresource.is_none_or(served).then_some(write)
+        }
     }
 
     /// The client that writes so, if people know one.

@@ -2,47 +2,23 @@
 
 use super::{Plan, Scenario};
 use optimist_apiserver::apply::{Path, differing, merge};
-use optimist_client::{Intent, Preset, Strategy, Way, bare};
+use optimist_client::{Intent, Strategy, Way, bare};
 
 impl Plan {
     /// The verb that the actor's write is shown as: its HTTP method, or `APPLY`. A tool has one for the
     /// request that changes the object, and [more](super::Search::verb) for the others.
     pub fn verb(&self) -> &'static str {
-        if let Some((way, _)) = self.tool() {
-            return write_verb(way);
-        }
-        match (&self.intent, self.write.strategy) {
-            (Intent::Delete, _) => "DELETE",
-            (_, Strategy::Update) => "PUT",
-            (_, Strategy::Apply) => "APPLY",
+        let strategy = match self.tool() {
+            Some((Way::Create, _)) => return "POST",
+            Some((Way::Client(preset, _), _)) => preset.write_with(Strategy::MergePatch).strategy,
+            None if self.intent == Intent::Delete => return "DELETE",
+            None => self.write.strategy,
+        };
+        match strategy {
+            Strategy::Update => "PUT",
+            Strategy::Apply => "APPLY",
             _ => "PATCH",
         }
-    }
-}
-
-/// The verb of the request by which a tool changes an object that exists.
-fn write_verb(way: Way) -> &'static str {
-    match way {
-        Way::Create => "POST",
-        Way::Client(preset, _) => match preset {
-            Preset::KubectlReplace
-            | Preset::Update
-            | Preset::Autoscaler
-            | Preset::CreateOrUpdate => "PUT",
-            Preset::KubectlApplyServerSide
-            | Preset::Helm4
-            | Preset::ArgoCdServerSide
-            | Preset::Flux
-            | Preset::Terraform
-            | Preset::ControllerApply => "APPLY",
-            Preset::KubectlEdit
-            | Preset::KubectlApply
-            | Preset::KubectlScale
-            | Preset::KubectlLabel
-            | Preset::MergeFrom
-            | Preset::Helm3
-            | Preset::ArgoCdClientSide => "PATCH",
-        },
     }
 }
 
