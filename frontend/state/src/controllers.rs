@@ -157,7 +157,10 @@ impl State {
             ControllerMsg::Restart => self.control(ControllerOperation::Restart),
             ControllerMsg::Step => self.control(ControllerOperation::Step),
             ControllerMsg::Wake => self.control(ControllerOperation::Wake),
-            ControllerMsg::Run => self.run_controller(),
+            ControllerMsg::Run => match self.shown_controller() {
+                Some(id) => self.session.run_controller(id),
+                None => SessionChange::Nothing,
+            },
         };
         self.follow(change);
     }
@@ -207,23 +210,6 @@ impl State {
             match self.for_caches(false, ControllerOperation::Connect) {
                 SessionChange::Nothing => break,
                 stepped => change = stepped,
-            }
-        }
-        change
-    }
-
-    /// Steps until the run is over, or waits for a cache.
-    fn run_controller(&mut self) -> SessionChange {
-        let mut change = SessionChange::Nothing;
-        let shown = self.shown_controller();
-        for _ in 0..MOST_STEPS {
-            if self.control(ControllerOperation::Step) == SessionChange::Nothing {
-                break;
-            }
-            change = SessionChange::Stepped;
-            let controller = shown.and_then(|id| self.world().controller(id));
-            if controller.and_then(|it| it.run()).is_none() {
-                break;
             }
         }
         change
@@ -297,6 +283,3 @@ impl State {
         }
     }
 }
-
-/// More steps than a run of a sensible program has.
-const MOST_STEPS: usize = 500;

@@ -180,6 +180,11 @@ impl SessionState {
         self.step(|tree| tree.retry(actor))
     }
 
+    /// Steps until the run of a controller is over, or waits for a cache.
+    pub(crate) fn run_controller(&mut self, id: ActorId) -> SessionChange {
+        self.step(|tree| tree.run_controller(id))
+    }
+
     fn step(&mut self, step: impl FnOnce(&mut HistoryTree) -> Option<NodeId>) -> SessionChange {
         self.playing = false;
         let before = Rc::clone(&self.tree);
