@@ -105,8 +105,8 @@ pub(crate) struct TableWork {
 }
 
 enum TableStage {
-    /// The texts that are left, the one that is being read, and what was read.
-    Read(VecDeque<String>, Option<Box<Detection>>, Vec<Input>),
+    /// The texts that are left, and what was read.
+    Read(VecDeque<Detection>, Vec<Input>),
     Run(Box<TableRun>),
     End(bool),
 }
@@ -116,7 +116,10 @@ impl TableWork {
         let texts = std::mem::take(&mut request.texts);
         let stage = match request.known.take() {
             Some(known) => TableStage::Run(Box::new(TableRun::new(known, request.client))),
-            None => TableStage::Read(texts.into(), None, Vec::new()),
+            None => {
+                let texts = texts.into_iter().map(|text| Detection::new(text.into()));
+                TableStage::Read(texts.collect(), Vec::new())
+            }
         };
         Self {
             request,
@@ -127,27 +130,13 @@ impl TableWork {
     }
 
     /// Reads a part of the texts; the object, once all are read.
-    fn read(
-        &self,
-        mut left: VecDeque<String>,
-        detection: Option<Box<Detection>>,
-        mut read: Vec<Input>,
-    ) -> TableStage {
-        let detection = match detection {
-            Some(mut detection) => {
-                if detection.advance(BYTES) {
-                    Some(detection)
-                } else {
-                    read.extend(detection.finish());
-                    None
-                }
-            }
-            None => match left.pop_front() {
-                Some(text) => Some(Box::new(Detection::new(text.into()))),
-                None => return self.install(&read),
-            },
-        };
-        TableStage::Read(left, detection, read)
+    fn read(&self, mut left: VecDeque<Detection>, mut read: Vec<Input>) -> TableStage {
+        match left.front_mut().map(|text| text.advance(BYTES)) {
+            Some(true) => {}
+            Some(false) => read.extend(left.pop_front().and_then(|text| text.finish().ok())),
+            None => return self.install(&read),
+        }
+        TableStage::Read(left, read)
     }
 
     fn install(&self, read: &[Input]) -> TableStage {
@@ -212,7 +201,7 @@ impl TableWork {
 impl Work for TableWork {
     fn advance(&mut self) -> Option<JobResult> {
         self.stage = match std::mem::replace(&mut self.stage, TableStage::End(false)) {
-            TableStage::Read(left, detection, read) => self.read(left, detection, read),
+            TableStage::Read(left, read) => self.read(left, read),
             TableStage::Run(mut run) => {
                 let (more, found) = run.advance();
                 found.into_iter().for_each(|found| self.send_finding(found));
