@@ -160,32 +160,39 @@ fn brief(value: &Value) -> String {
 /// The values that differ, in the order of the objects' members. A subtree that was added or
 /// removed is one change.
 pub fn changes(before: &Value, after: &Value) -> Vec<ValueChange> {
-    let mut found = Vec::new();
-    collect(before, after, String::new(), &mut found);
-    found
+    changes_of_type(before, after, ValueType::Unknown)
 }
 
 /// Compares like [`changes`], but compares the items of a list with keys with those of the same
 /// keys. The pointer of a value that is gone has the keys of items instead of their positions.
 pub fn changes_by_item(before: &Value, after: &Value, root: &Struct) -> Vec<ValueChange> {
+    changes_of_type(before, after, ValueType::Struct(root))
+}
+
+fn changes_of_type(before: &Value, after: &Value, ty: ValueType<'_>) -> Vec<ValueChange> {
     let mut found = Vec::new();
-    let place = [String::new(), String::new()];
-    collect_by_item((before, after), &place, ValueType::Struct(root), &mut found);
+    if before != after {
+        collect((before, after), &Default::default(), ty, &mut found);
+    }
     found
 }
 
-/// `place` is a pointer into the object after the change, and one with the keys of items.
-fn collect_by_item(
+/// Adds the changes between two different values. `place` is a pointer into the object after the change, and one with
+/// the keys of items.
+fn collect(
     (before, after): (&Value, &Value),
     place: &[String; 2],
     ty: ValueType<'_>,
     found: &mut Vec<ValueChange>,
 ) {
     let mut child = |names: [&str; 2], ty, sides: (Option<&Value>, Option<&Value>)| {
+        if sides.0 == sides.1 {
+            return;
+        }
         let inner = |i: usize| format!("{}/{}", place[i], json_pointer::escape(names[i]));
         let inner = [inner(0), inner(1)];
         if let (Some(a), Some(b)) = sides {
-            return collect_by_item((a, b), &inner, ty, found);
+            return collect((a, b), &inner, ty, found);
         }
         let [pointer, by_keys] = inner;
         found.push(ValueChange {
@@ -195,7 +202,6 @@ fn collect_by_item(
         });
     };
     match (before, after) {
-        (a, b) if a == b => {}
         (Value::Object(a), Value::Object(b)) => {
             for (key, value) in a {
                 child([key, key], ty.member(key), (Some(value), b.get(key)));
@@ -204,21 +210,24 @@ fn collect_by_item(
                 child([key, key], ty.member(key), (None, Some(value)));
             }
         }
-        (Value::Array(a), Value::Array(b)) => {
-            let (old, new) = (ids(before, ty), ids(after, ty));
-            let (old, new) = match (old, new) {
-                (Some(old), Some(new)) => (old, new),
-                _ => (positions(a), positions(b)),
-            };
-            for (id, item) in old.iter().zip(a).filter(|(id, _)| !new.contains(id)) {
-                child([id, id], ty.item(), (Some(item), None));
+        (Value::Array(a), Value::Array(b)) => match (ids(before, ty), ids(after, ty)) {
+            (Some(old), Some(new)) => {
+                for (id, item) in old.iter().zip(a).filter(|(id, _)| !new.contains(id)) {
+                    child([id, id], ty.item(), (Some(item), None));
+                }
+                for (i, (id, item)) in new.iter().zip(b).enumerate() {
+                    let same = old.iter().position(|other| other == id);
+                    let same = same.and_then(|at| a.get(at));
+                    child([&i.to_string(), id], ty.item(), (same, Some(item)));
+                }
             }
-            for (i, (id, item)) in new.iter().zip(b).enumerate() {
-                let same = old.iter().position(|other| other == id);
-                let same = same.and_then(|at| a.get(at));
-                child([&i.to_string(), id], ty.item(), (same, Some(item)));
+            _ => {
+                for i in 0..a.len().max(b.len()) {
+                    let at = i.to_string();
+                    child([&at, &at], ty.item(), (a.get(i), b.get(i)));
+                }
             }
-        }
+        },
         (a, b) => found.push(ValueChange {
             pointer: place[0].clone(),
             before: Some(a.clone()),
@@ -233,46 +242,6 @@ fn ids(list: &Value, ty: ValueType<'_>) -> Option<Vec<String>> {
     let ids = ids?;
     let different: BTreeSet<&String> = ids.iter().collect();
     (different.len() == ids.len()).then_some(ids)
-}
-
-fn positions(list: &[Value]) -> Vec<String> {
-    (0..list.len()).map(|at| at.to_string()).collect()
-}
-
-fn collect(before: &Value, after: &Value, pointer: String, found: &mut Vec<ValueChange>) {
-    let mut child = |key: &str, a: Option<&Value>, b: Option<&Value>| {
-        let key = json_pointer::escape(key);
-        let pointer = format!("{pointer}/{key}");
-        match (a, b) {
-            (Some(a), Some(b)) => collect(a, b, pointer, found),
-            (before, after) => found.push(ValueChange {
-                pointer,
-                before: before.cloned(),
-                after: after.cloned(),
-            }),
-        }
-    };
-    match (before, after) {
-        (a, b) if a == b => {}
-        (Value::Object(a), Value::Object(b)) => {
-            for (key, value) in a {
-                child(key, Some(value), b.get(key));
-            }
-            for (key, value) in b.iter().filter(|(key, _)| !a.contains_key(*key)) {
-                child(key, None, Some(value));
-            }
-        }
-        (Value::Array(a), Value::Array(b)) => {
-            for i in 0..a.len().max(b.len()) {
-                child(&i.to_string(), a.get(i), b.get(i));
-            }
-        }
-        (a, b) => found.push(ValueChange {
-            pointer,
-            before: Some(a.clone()),
-            after: Some(b.clone()),
-        }),
-    }
 }
 
 #[cfg(test)]
