@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use optimist_apiserver::apply::{LAST_APPLIED, from_fields_v1, to_fields_v1};
+use optimist_apiserver::apply::ManagedFieldsOperation::{Apply, Update};
+use optimist_apiserver::apply::{LAST_APPLIED, from_fields_v1, is_entry_of, to_fields_v1};
 use optimist_apiserver::object::{Metadata, text};
 
 /// The managers that own the annotation of client-side apply by an Update: those that applied in the
@@ -55,15 +56,15 @@ pub fn upgrade_patch(object: &Value, from: &[String], applier: &str) -> Option<V
     })
 }
 
-fn is_of(entry: &Value, name: &str, operation: &str) -> bool {
-    text(entry, "manager") == name
-        && text(entry, "operation") == operation
-        && text(entry, "subresource").is_empty()
-}
-
 fn upgrade(entries: &mut Vec<Value>, name: &str, applier: &str) {
-    let applied = entries.iter().position(|it| is_of(it, applier, "Apply"));
-    let updated = || entries.iter().position(|it| is_of(it, name, "Update"));
+    let applied = entries
+        .iter()
+        .position(|it| is_entry_of(it, applier, Apply, ""));
+    let updated = || {
+        entries
+            .iter()
+            .position(|it| is_entry_of(it, name, Update, ""))
+    };
     let Some(at) = applied.or_else(updated) else {
         return;
     };
@@ -71,7 +72,7 @@ fn upgrade(entries: &mut Vec<Value>, name: &str, applier: &str) {
     target["manager"] = applier.into();
     target["operation"] = "Apply".into();
     let version = text(target, "apiVersion").to_owned();
-    let same = |it: &&Value| is_of(it, name, "Update") && text(it, "apiVersion") == version;
+    let same = |it: &&Value| is_entry_of(it, name, Update, "") && text(it, "apiVersion") == version;
     let fields = entries.iter().find(same).map(|it| it["fieldsV1"].clone());
     if let Some(fields) = fields {
         let sets = [&entries[at]["fieldsV1"], &fields].map(from_fields_v1);
@@ -79,7 +80,7 @@ fn upgrade(entries: &mut Vec<Value>, name: &str, applier: &str) {
             entries[at]["fieldsV1"] = to_fields_v1(&own.union(&other));
         }
     }
-    entries.retain(|it| !is_of(it, name, "Update"));
+    entries.retain(|it| !is_entry_of(it, name, Update, ""));
 }
 
 #[cfg(test)]

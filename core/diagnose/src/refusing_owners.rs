@@ -43,20 +43,12 @@ impl PreviewField {
     }
 }
 
-/// Returns whether an entry of `managedFields` is that of a manager, in any version.
-pub(crate) fn is_entry_of(entry: &Value, manager: &Manager) -> bool {
-    text(entry, "manager") == manager.name
-        && text(entry, "operation") == manager.operation.name()
-        && text(entry, "subresource") == manager.subresource
-}
-
 impl Row {
     /// The time in the entry of a manager of the object before, if the entry has one.
     pub fn last_write_time(&self, manager: &Manager) -> Option<&str> {
         let version = &manager.api_version;
         let is_own = |entry: &&Value| {
-            is_entry_of(entry, manager)
-                && (version.is_empty() || text(entry, "apiVersion") == version)
+            manager.has_entry(entry) && (version.is_empty() || text(entry, "apiVersion") == version)
         };
         let mut entries = self.before.managed_entries().iter();
         let time = text(entries.find(is_own)?, "time");

@@ -29,6 +29,18 @@ impl ManagedFieldsOperation {
     }
 }
 
+/// Returns whether an entry of `managedFields` is that of a manager, in any version.
+pub fn is_entry_of(
+    entry: &Value,
+    manager: &str,
+    operation: ManagedFieldsOperation,
+    subresource: &str,
+) -> bool {
+    text(entry, "manager") == manager
+        && text(entry, "operation") == operation.name()
+        && text(entry, "subresource") == subresource
+}
+
 /// The identity of a manager. The identity of an applier does not depend on the version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Manager {
@@ -60,6 +72,11 @@ impl Manager {
             api_version: api_version.to_owned(),
             subresource: subresource.to_owned(),
         }
+    }
+
+    /// Returns whether an entry of `managedFields` is that of the manager, in any version.
+    pub fn has_entry(&self, entry: &Value) -> bool {
+        is_entry_of(entry, &self.name, self.operation, &self.subresource)
     }
 
     /// The identifier by which upstream sorts managers, also in conflict messages.
@@ -239,12 +256,8 @@ impl<'a> Managers<StoredSet<'a>> {
         };
         self.entries.sort_by(order);
         let entries = self.entries.into_iter().map(|owned| {
-            let is_its = |entry: &&mut Value| {
-                text(entry, "manager") == owned.manager.name
-                    && text(entry, "operation") == owned.manager.operation.name()
-                    && text(entry, "subresource") == owned.manager.subresource
-            };
-            let its = before.iter_mut().find(is_its);
+            let mut all = before.iter_mut();
+            let its = all.find(|entry| owned.manager.has_entry(entry));
             let entry = its.map(Value::take).unwrap_or_default();
             encode_entry(owned, entry)
         });

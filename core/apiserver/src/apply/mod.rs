@@ -22,7 +22,7 @@ pub use leaves::{changed_parts, covers, covers_whole, differing, part_of};
 pub use locate::{Places, fields_below};
 pub(crate) use manager::unread_managers;
 pub use manager::{Applied, FieldManager};
-pub use managers::{ManagedFieldsOperation, Manager, Managers, Owned};
+pub use managers::{ManagedFieldsOperation, Manager, Managers, Owned, is_entry_of};
 pub use never_owned::is_never_owned;
 pub use owners::Owners;
 pub use set::{Path, Set};

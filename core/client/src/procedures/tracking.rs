@@ -3,6 +3,7 @@
 
 use crate::Preset;
 use crate::client_side_upgrade::owns;
+use optimist_apiserver::apply::{ManagedFieldsOperation, is_entry_of};
 use optimist_apiserver::object::{Metadata, map_mut, text};
 use serde_json::Value;
 
@@ -110,11 +111,8 @@ pub fn helm_manager(live: &Value) -> Option<String> {
 /// Returns whether Helm owns fields of an object by Update, as its client-side apply leaves them.
 pub fn helm_updates(live: &Value) -> bool {
     let manager = helm_manager(live).unwrap_or_else(|| "helm".to_owned());
-    live.managed_entries().iter().any(|entry| {
-        text(entry, "manager") == manager
-            && text(entry, "operation") == "Update"
-            && text(entry, "subresource").is_empty()
-    })
+    let mut entries = live.managed_entries().iter();
+    entries.any(|entry| is_entry_of(entry, &manager, ManagedFieldsOperation::Update, ""))
 }
 
 /// Returns a manifest with the additions of the tool. Additions that are not known are left out.

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use optimist_apiserver::apply::{ManagedFieldsOperation, is_entry_of};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{Call, Preconditions, Preset, Sender};
@@ -187,7 +188,7 @@ pub(super) fn says(object: &Value, name: &str, word: &str) -> bool {
 /// Returns whether a manager applied an object server-side.
 pub(super) fn applied_by(object: &Value, manager: &str) -> bool {
     let mut entries = object.managed_entries().iter();
-    entries.any(|entry| entry["manager"] == manager && entry["operation"] == "Apply")
+    entries.any(|entry| is_entry_of(entry, manager, ManagedFieldsOperation::Apply, ""))
 }
 
 /// Deletes an object. Its dependents go in the background.

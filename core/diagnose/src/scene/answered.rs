@@ -1,8 +1,8 @@
 //! A scene in which a question that the message leaves open has another answer.
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Path, Set, field_set};
-use optimist_apiserver::apply::{from_fields_v1, to_fields_v1};
-use optimist_apiserver::object::{Metadata, map_mut, text};
+use optimist_apiserver::apply::{from_fields_v1, is_entry_of, to_fields_v1};
+use optimist_apiserver::object::{Metadata, map_mut};
 use optimist_client::annotated;
 use serde_json::{Value, json};
 
@@ -109,11 +109,9 @@ impl Draft<'_> {
                 value.as_str().unwrap_or_default(),
             );
         }
-        let own = entries.iter_mut().find(|entry| {
-            text(entry, "manager") == manager
-                && text(entry, "operation") == "Update"
-                && text(entry, "subresource").is_empty()
-        });
+        let update = ManagedFieldsOperation::Update;
+        let mut all = entries.iter_mut();
+        let own = all.find(|entry| is_entry_of(entry, manager, update, ""));
         if let Some(entry) = own {
             let fields = from_fields_v1(&entry["fieldsV1"]).unwrap_or_default();
             entry["fieldsV1"] = to_fields_v1(&fields.union(&annotation()));

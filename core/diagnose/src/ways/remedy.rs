@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 use super::manifest;
 use super::row::{self, PartialRow, Row, RowProgress};
 use super::{ChangeTable, OnOwned, RunningClient, Way, read};
-use crate::refusing_owners::is_entry_of;
 
 /// A way out of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -398,7 +397,7 @@ fn managers(object: &Value) -> Vec<Owned> {
 fn entry_without(object: &Value, owned: &Owned, fields: &[Path]) -> Option<Value> {
     let entries = object.managed_entries();
     let at = entries.iter().position(|entry| {
-        is_entry_of(entry, &owned.manager) && text(entry, "apiVersion") == owned.api_version
+        owned.manager.has_entry(entry) && text(entry, "apiVersion") == owned.api_version
     })?;
     let set = from_fields_v1(&entries[at]["fieldsV1"])?;
     let mut left = optimist_apiserver::apply::Set::default();
