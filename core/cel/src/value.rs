@@ -15,7 +15,7 @@ use super::functions::libraries::Semver;
 use super::functions::network::Url;
 use super::functions::times;
 use crate::schema::{ListKind, ValueSchema};
-use optimist_values::Quantity;
+use optimist_values::{Quantity, formats};
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -320,7 +320,7 @@ fn converted_text(text: &str, schema: &impl ValueSchema) -> Val {
     }
     let value = match schema.format() {
         "byte" => STANDARD.decode(text).ok().map(|it| Val::Bytes(it.into())),
-        "duration" => times::format_duration(text).map(Val::Duration),
+        "duration" => formats::duration(text).map(Val::Duration),
         "date" => times::timestamp(&format!("{text}T00:00:00Z")),
         "date-time" => times::timestamp(&text.to_ascii_uppercase()),
         _ => None,

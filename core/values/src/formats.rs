@@ -3,6 +3,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use optimist_encoding::go::parse_duration;
 use optimist_encoding::go::time::{TimeLayout, canonical};
 
 /// Returns whether a text has a format; `None` if the format is unknown. Dashes in names do not count.
@@ -12,7 +13,7 @@ pub fn matches(format: &str, text: &str) -> Option<bool> {
         "byte" => is_base64(text),
         "date" => is_date(text),
         "datetime" => is_date_time(text),
-        "duration" => is_duration(text),
+        "duration" => duration(text).is_some(),
         "uuid" => is_uuid(text, None),
         "uuid3" => is_uuid(text, Some(b'3')),
         "uuid4" => is_uuid(text, Some(b'4')),
@@ -99,65 +100,46 @@ fn is_date_time(text: &str) -> bool {
         && second.as_str() <= "59"
 }
 
-/// Returns whether a text is a duration: as Go parses them, or with a unit by name anywhere, such
-/// as `2 days`.
-fn is_duration(text: &str) -> bool {
-    go_duration(text) || named_duration(text)
-}
-
-/// Returns whether Go parses a text as a duration.
-pub fn go_duration(text: &str) -> bool {
-    let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
-    if rest == "0" {
-        return true;
-    }
-    if rest.is_empty() {
-        return false;
-    }
-    while !rest.is_empty() {
-        let number = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let digits = &rest[..rest.len() - number.len()];
-        if !digits.bytes().any(|c| c.is_ascii_digit()) || digits.matches('.').count() > 1 {
-            return false;
-        }
-        let after = number.trim_start_matches(|c: char| !(c.is_ascii_digit() || c == '.'));
-        let unit = &number[..number.len() - after.len()];
-        if !["ns", "us", "µs", "μs", "ms", "s", "m", "h"].contains(&unit) {
-            return false;
-        }
-        rest = after;
-    }
-    true
-}
-
-fn named_duration(text: &str) -> bool {
+/// A duration as Go writes it, or with a unit by name anywhere, such as `2 days`, in nanoseconds
+/// (`k8s.io/kube-openapi/pkg/validation/strfmt/duration.go ParseDuration`).
+pub fn duration(text: &str) -> Option<i64> {
     // The last name of a unit is a prefix (`days`, `seconds`); the other names are exact.
-    const UNITS: [&[&str]; 8] = [
-        &["ns", "nano"],
-        &["us", "µs", "micro"],
-        &["ms", "milli"],
-        &["s", "sec"],
-        &["m", "min"],
-        &["h", "hr", "hour"],
-        &["d", "day"],
-        &["w", "wk", "week"],
+    const UNITS: [(&[&str], i64); 8] = [
+        (&["ns", "nano"], 1),
+        (&["us", "µs", "micro"], 1_000),
+        (&["ms", "milli"], 1_000_000),
+        (&["s", "sec"], 1_000_000_000),
+        (&["m", "min"], 60_000_000_000),
+        (&["h", "hr", "hour"], 3_600_000_000_000),
+        (&["d", "day"], 86_400_000_000_000),
+        (&["w", "wk", "week"], 604_800_000_000_000),
     ];
+    if let Ok(nanos) = parse_duration(text) {
+        return Some(nanos);
+    }
+    let mut total = None;
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
         let after = rest[start..].trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = &rest[start..rest.len() - after.len()];
         let unit = after.trim_start();
         let end = unit.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == 'µ');
         let name = unit[..unit.len() - end.len()].to_ascii_lowercase();
-        let known = |names: &&'static [&'static str]| {
+        rest = end;
+        if name.is_empty() {
+            continue;
+        }
+        let count: i64 = digits.parse().ok()?;
+        let known = UNITS.iter().find(|(names, _)| {
             names.contains(&name.as_str())
                 || names.last().is_some_and(|last| name.starts_with(last))
-        };
-        if UNITS.iter().any(known) {
-            return true;
+        });
+        if let Some((_, scale)) = known {
+            let sum = total.unwrap_or(0_i64);
+            total = Some(sum.wrapping_add(count.wrapping_mul(*scale)));
         }
-        rest = end;
     }
-    false
+    total
 }
 
 fn is_uuid(text: &str, version: Option<u8>) -> bool {

@@ -281,12 +281,12 @@ fn check_time_limit(
     let limit = limit.map(|(_, value)| value.as_str());
     match limit
         .filter(|limit| !limit.is_empty())
-        .and_then(go::duration_error)
+        .map(go::parse_duration)
     {
-        Some(error) => Err(Status::bad_request(format!(
+        Some(Err(error)) => Err(Status::bad_request(format!(
             "invalid timeout specified in the request URL - {error}"
         ))),
-        None => Ok(()),
+        _ => Ok(()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Checks of literals (`cel-go/cel/validator.go`, v0.26).
 
+use optimist_encoding::go::parse_duration;
+
 use super::super::ast::{CallExpression, Expr, ExpressionKind, Literal};
 use super::super::constants;
 use super::super::types::CelType;
@@ -61,7 +63,7 @@ impl Checker<'_> {
         };
         let function = call.function.as_str();
         let readable = match function {
-            "duration" => super::super::functions::times::duration(text).is_some(),
+            "duration" => parse_duration(text).is_ok(),
             "timestamp" => super::super::functions::times::timestamp(text).is_some(),
             "matches" => constants::wrong_pattern(text).is_none(),
             _ => true,

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use optimist_encoding::go::parse_duration;
+
 use super::super::evaluate::{Evaluated, EvaluationError, Machine};
 use super::super::value::Val;
 use super::times;
@@ -26,9 +28,9 @@ pub(super) fn apply(_: &Machine, function: &str, args: &[Val]) -> Option<Evaluat
         ("duration", [value]) => match value {
             Val::Duration(_) => Ok(value.clone()),
             Val::Int(nanos) => Ok(Val::Duration(*nanos)),
-            Val::Text(text) => times::duration(text)
+            Val::Text(text) => parse_duration(text)
                 .map(Val::Duration)
-                .ok_or_else(|| no_conversion("google.protobuf.Duration")),
+                .map_err(|_| no_conversion("google.protobuf.Duration")),
             _ => Err(EvaluationError::no_overload()),
         },
         ("timestamp", [value]) => match value {

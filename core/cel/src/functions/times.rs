@@ -11,100 +11,12 @@ pub(crate) const SECOND: i128 = 1_000_000_000;
 /// The first and the last second that there is (`minUnixTime`, `maxUnixTime`).
 const SECONDS: std::ops::RangeInclusive<i128> = -62_135_596_800..=253_402_300_799;
 
-/// Units of durations, in nanoseconds.
-const UNITS: [(&str, f64); 8] = [
-    ("ns", 1.0),
-    ("us", 1e3),
-    ("µs", 1e3),
-    ("μs", 1e3),
-    ("ms", 1e6),
-    ("s", 1e9),
-    ("m", 60e9),
-    ("h", 3600e9),
-];
-
 /// A point in time, if there is such a one.
 pub(super) fn checked(nanos: i128, offset: i64) -> Evaluated {
     if SECONDS.contains(&nanos.div_euclid(SECOND)) {
         return Ok(Val::Timestamp(nanos, offset));
     }
     Err(EvaluationError::new("timestamp overflow"))
-}
-
-/// A duration as Go writes it, such as `1h30m`, in nanoseconds (`time.ParseDuration`).
-pub(crate) fn duration(text: &str) -> Option<i64> {
-    let (negative, mut rest) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    if rest == "0" {
-        return Some(0);
-    }
-    if rest.is_empty() {
-        return None;
-    }
-    let mut total: i128 = 0;
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let (number, after) = rest.split_at(end);
-        let end = after.find(|c: char| c.is_ascii_digit() || c == '.');
-        let (unit, after) = after.split_at(end.unwrap_or(after.len()));
-        let scale = UNITS.iter().find(|(name, _)| *name == unit)?.1;
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        if whole.is_empty() && fraction.is_empty() || fraction.contains('.') || whole.len() > 19 {
-            return None;
-        }
-        let whole: i128 = match whole {
-            "" => 0,
-            digits => digits.parse().ok()?,
-        };
-        let fraction: f64 = match fraction {
-            "" => 0.0,
-            digits => format!("0.{digits}").parse().ok()?,
-        };
-        total += whole * scale as i128 + (fraction * scale) as i128;
-        rest = after;
-    }
-    i64::try_from(if negative { -total } else { total }).ok()
-}
-
-/// A duration of a field: as Go writes it, or with a unit by name, such as `2 days`
-/// (`strfmt.ParseDuration`).
-pub(crate) fn format_duration(text: &str) -> Option<i64> {
-    const NAMES: [(&[&str], i64); 8] = [
-        (&["ns", "nano"], 1),
-        (&["us", "µs", "micro"], 1_000),
-        (&["ms", "milli"], 1_000_000),
-        (&["s", "sec"], 1_000_000_000),
-        (&["m", "min"], 60_000_000_000),
-        (&["h", "hr", "hour"], 3_600_000_000_000),
-        (&["d", "day"], 86_400_000_000_000),
-        (&["w", "wk", "week"], 604_800_000_000_000),
-    ];
-    if let Some(nanos) = duration(text) {
-        return Some(nanos);
-    }
-    let mut total: i64 = 0;
-    let mut known = false;
-    let mut rest = text;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
-        let after = rest[start..].trim_start_matches(|c: char| c.is_ascii_digit());
-        let digits = &rest[start..rest.len() - after.len()];
-        let unit = after.trim_start();
-        let end = unit.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == 'µ');
-        let name = unit[..unit.len() - end.len()].to_ascii_lowercase();
-        let found = NAMES.iter().find(|(names, _)| {
-            names.contains(&name.as_str())
-                || names.last().is_some_and(|last| name.starts_with(last))
-        });
-        if let Some((_, scale)) = found {
-            known = true;
-            let count: i64 = digits.parse().ok()?;
-            total = total.checked_add(count.checked_mul(*scale)?)?;
-        }
-        rest = end;
-    }
-    known.then_some(total)
 }
 
 /// A point in time as RFC 3339 has it.

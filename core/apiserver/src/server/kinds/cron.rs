@@ -5,7 +5,6 @@ use super::checks::{Checked, FieldCheck};
 use crate::go;
 use crate::object::text;
 use crate::status::FieldError;
-use optimist_values::formats::go_duration;
 
 pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("schedule", schedule),
@@ -78,8 +77,10 @@ fn parse(schedule: &str) -> Result<(), String> {
     }
     if rest.starts_with('@') {
         return match rest.strip_prefix("@every ") {
-            Some(duration) if go_duration(duration) => Ok(()),
-            Some(duration) => Err(bad_duration(rest, duration)),
+            Some(duration) => match go::parse_duration(duration) {
+                Ok(_) => Ok(()),
+                Err(error) => Err(format!("failed to parse duration {rest}: {error}")),
+            },
             None if DESCRIPTORS.contains(&rest) => Ok(()),
             None => Err(format!("unrecognized descriptor: {rest}")),
         };
@@ -98,11 +99,6 @@ fn parse(schedule: &str) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn bad_duration(whole: &str, duration: &str) -> String {
-    let quoted = go::quote(duration);
-    format!("failed to parse duration {whole}: time: invalid duration {quoted}")
 }
 
 /// `getRange`.
