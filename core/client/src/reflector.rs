@@ -5,6 +5,8 @@
 //! store.
 
 mod progress;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -97,7 +99,8 @@ impl Reflector {
     }
 
     /// Lists in pages of this number of items.
-    pub fn paging(mut self, page_size: usize) -> Self {
+    #[cfg(test)]
+    fn paging(mut self, page_size: usize) -> Self {
         self.page_size = page_size;
         self
     }

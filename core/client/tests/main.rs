@@ -3,4 +3,3 @@
 mod calls;
 mod client_diffs;
 mod procedures;
-mod reflector;

@@ -229,14 +229,8 @@ impl Controller {
     }
 
     /// Lets the worker take the next key. If the controller waits for its own versions and a cache
-    /// does not have them, the run fails at once, and the key is queued again. Returns the key and
-    /// whether the run began.
-    pub fn take_next_key(&mut self, server: &ApiServer) -> Option<(String, bool)> {
-        let (key, failed) = self.take_key(server)?;
-        Some((key, failed.is_none()))
-    }
-
-    /// Takes a key. If the run failed at once, also returns the reaction of the queue.
+    /// does not have them, the run fails at once, and the key is queued again: then also returns the
+    /// reaction of the queue.
     fn take_key(&mut self, server: &ApiServer) -> Option<(String, Option<QueueReaction>)> {
         if !self.can_take() {
             return None;
@@ -270,11 +264,7 @@ impl Controller {
     }
 
     /// Performs the next statement of the run. `None` if the worker has no run.
-    pub fn step(&mut self, server: &mut ApiServer) -> Option<StatementStep> {
-        self.step_and_keep(server).map(|stepped| stepped.step)
-    }
-
-    fn step_and_keep(&mut self, server: &mut ApiServer) -> Option<Stepped> {
+    fn step(&mut self, server: &mut ApiServer) -> Option<Stepped> {
         let run = self.run.as_mut()?;
         let options = self.code.program().options;
         let mut context = Context {
@@ -305,14 +295,15 @@ impl Controller {
 
     /// Performs the statements up to the next one that touches more than the variables of the run.
     /// Returns their numbers.
-    pub fn step_to_visible(&mut self, server: &mut ApiServer) -> Vec<usize> {
+    fn step_to_visible(&mut self, server: &mut ApiServer) -> Vec<usize> {
         let mut statements = Vec::new();
         // Loops in loops can be longer than anyone waits.
         while statements.len() < INVISIBLE_STEPS
             && let Some(run) = &self.run
             && !run.is_visible(&self.code)
         {
-            if let Some(StatementStep::Performed { statement, .. }) = self.step(server) {
+            let step = self.step(server).map(|stepped| stepped.step);
+            if let Some(StatementStep::Performed { statement, .. }) = step {
                 statements.push(statement);
             }
         }
@@ -347,7 +338,7 @@ impl Controller {
             call,
             error,
             queue,
-        } = self.step_and_keep(server)?;
+        } = self.step(server)?;
         Some(match step {
             StatementStep::Waits => return None,
             StatementStep::Finished(result) => WorkerReport::Finished {

@@ -30,15 +30,9 @@ const MOST_FIGHTS: usize = 10;
 /// The rounds of writes after which a fight that goes on has shown itself.
 const ROUNDS: usize = 3;
 
-/// Finds the ways out of fights, and puts them into the fights. `world`: one with the newest version of the object. A way
-/// out that does not end the fight on the server is left out, and so are all if the server does not show the fight. If the
-/// object came without its owners, no way out is run in which an apply leaves the field out.
-pub fn run_remedies(fights: &mut [Fight], changes: &[FieldChange], world: &World) {
-    let mut run = RemedyRun::default();
-    while run.advance(fights, changes, world) {}
-}
-
-/// The ways out of fights, run in parts. A part is one write of a manager.
+/// A search for the ways out of fights, which it puts into the fights. It is run in parts: a part is one write of a
+/// manager. A way out that does not end the fight on the server is left out, and so are all if the server does not show
+/// the fight. If the object came without its owners, no way out is run in which an apply leaves the field out.
 #[derive(Debug, Default)]
 pub struct RemedyRun {
     /// The position of the fight whose ways out are run.
@@ -48,7 +42,8 @@ pub struct RemedyRun {
 }
 
 impl RemedyRun {
-    /// Runs the next part of [`run_remedies`], with the same arguments at each call. Returns whether there is more.
+    /// Runs the next part, with the same arguments at each call. `world`: one with the newest version of the object.
+    /// Returns whether there is more.
     pub fn advance(
         &mut self,
         fights: &mut [Fight],

@@ -353,8 +353,8 @@ pub struct Fight {
     pub managers: Vec<Manager>,
     /// The number of times that a manager changed a value of another manager.
     pub flips: usize,
-    /// The ways out that ended it when they were run
-    /// ([`run_remedies`](crate::fight_remedy::run_remedies)); empty until they are run.
+    /// The ways out that ended it when they were run ([`RemedyRun`](crate::fight_remedy::RemedyRun)); empty until they
+    /// are run.
     pub remedies: Vec<FightRemedy>,
     /// The manager of the last change.
     last: Option<Manager>,

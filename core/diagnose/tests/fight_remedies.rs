@@ -7,7 +7,7 @@ use http::Request;
 use optimist_apiserver::environment::Environment;
 use optimist_apiserver::server::ApiServer;
 use optimist_diagnose::case::{Case, Installed, ObjectId};
-use optimist_diagnose::fight_remedy::{RemedyRun, run_remedies};
+use optimist_diagnose::fight_remedy::RemedyRun;
 use optimist_diagnose::observed::{
     Fight, ObservedVersion, field_changes, fights, observed_versions,
 };
@@ -106,7 +106,8 @@ fn ended(versions: &[ObservedVersion]) -> Vec<Fight> {
     let root = optimist_apiserver::schema::builtin("Deployment").unwrap();
     let changes = field_changes(versions, root).unwrap();
     let mut found = fights(&changes);
-    run_remedies(&mut found, &changes, &newest(versions).world);
+    let (mut run, world) = (RemedyRun::default(), newest(versions).world);
+    while run.advance(&mut found, &changes, &world) {}
     found
 }
 
@@ -118,7 +119,8 @@ fn ended_without_owners(versions: &[ObservedVersion]) -> Vec<Fight> {
     let mut last = versions.last().unwrap().clone();
     let metadata = Arc::make_mut(&mut last.object)["metadata"].as_object_mut();
     metadata.unwrap().remove("managedFields").unwrap();
-    run_remedies(&mut found, &changes, &newest(&[last]).world);
+    let (mut run, world) = (RemedyRun::default(), newest(&[last]).world);
+    while run.advance(&mut found, &changes, &world) {}
     found
 }
 

@@ -448,14 +448,11 @@ proptest! {
                                 lone.advance_to(ready);
                             }
                         }
-                        Do::Step if lone.can_step() => {
- lone.step(&mut server);
- lone.step_to_visible(&mut server);
- }
-                        Do::Step if lone.can_take() => {
-                            server.environment_mut().advance(second);
-                            lone.take_next_key(&server);
-                            lone.step_to_visible(&mut server);
+                        Do::Step => {
+                            if !lone.can_step() && lone.can_take() {
+                                server.environment_mut().advance(second);
+                            }
+                            lone.work_step(&mut server);
                         }
                         _ => {}
                     }

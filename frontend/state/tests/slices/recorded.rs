@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use optimist_diagnose::audit::findings::Findings;
 use optimist_diagnose::audit::recorded::{CoreAnswer, KnownObject};
-use optimist_diagnose::fight_remedy::run_remedies;
+use optimist_diagnose::fight_remedy::RemedyRun;
 use optimist_simulation::ActorId;
 use optimist_state::{
     BranchSource, CaseExample, DiagnoseMsg, ManifestMsg, OwnerFilter, Page as WayIn,
@@ -331,7 +331,8 @@ fn the_ways_out_of_slices_are_those_of_all_versions() {
     let installed = reading.installed.as_ref().expect("it is on a server");
     let mut whole = history.fights.clone();
     whole.iter_mut().for_each(|fight| fight.remedies.clear());
-    run_remedies(&mut whole, &history.changes, &installed.world);
+    let mut run = RemedyRun::default();
+    while run.advance(&mut whole, &history.changes, &installed.world) {}
     assert_eq!(history.fights, whole);
     let remedies = whole.iter().map(|it| it.remedies.len());
     assert_eq!(remedies.collect::<Vec<_>>(), [2, 1]);

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use crate::{ListMode, Reflector, ReflectorProgress};
 use http::{Method, Request};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, EventType};
-use optimist_client::{ListMode, Reflector, ReflectorProgress};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
