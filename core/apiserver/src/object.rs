@@ -197,6 +197,18 @@ pub fn without_managers(object: &Value) -> Value {
     Value::Object(copy)
 }
 
+/// Returns whether a value is absent, or Go's zero value of its type.
+pub fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Number(number) => number.as_i64() == Some(0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+    }
+}
+
 /// A text member of a JSON object; empty if it is absent or not a text.
 pub fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or_default()

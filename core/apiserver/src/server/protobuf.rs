@@ -11,7 +11,7 @@ use super::body::{undecodable, unrecognized};
 use super::resource::{Definition, Resource};
 use super::{RequestInfo, Resources, WatchEvent, wire};
 use crate::json::{Node, push_sorted};
-use crate::object::{GroupVersion, JsonMap};
+use crate::object::{GroupVersion, JsonMap, is_zero};
 use crate::schema::{self, Struct};
 use crate::status::{Refusal, Status};
 
@@ -90,17 +90,6 @@ fn drop_zeros(value: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(drop_zeros),
         _ => {}
-    }
-}
-
-fn is_zero(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Bool(true) => false,
-        Value::Number(number) => number.as_i64() == Some(0),
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use crate::field::ErrorPath;
-use crate::object::text;
+use crate::object::{is_zero, text};
 use crate::status::FieldError;
 
 static TABLE: LazyLock<CheckTable> = LazyLock::new(|| parse(include_str!("kinds.checks")));
@@ -220,14 +220,7 @@ impl<'a> Checked<'a> {
 
     /// Returns whether the field is absent, or has the zero value of its type.
     pub(super) fn is_zero(&self) -> bool {
-        match self.value {
-            Value::Null => true,
-            Value::Bool(value) => !value,
-            Value::Number(number) => number.as_i64() == Some(0),
-            Value::String(text) => text.is_empty(),
-            Value::Array(items) => items.is_empty(),
-            Value::Object(members) => members.is_empty(),
-        }
+        is_zero(self.value)
     }
 
     /// The stored value of the field; null if it is absent, `None` when an object is created.
