@@ -2,7 +2,7 @@
 //! there starts a branch.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{Action, ActorId, Operation, Step, World};
 
@@ -20,6 +20,8 @@ struct TreeNode {
     step: Option<Step>,
     /// The world at this node.
     world: World,
+    /// Whether the same edit would have lost nothing as an apply; empty until it is tried.
+    apply_keeps: OnceLock<bool>,
 }
 
 /// A tree of worlds, with a current node. The tree is never empty. Clones share their nodes.
@@ -44,6 +46,7 @@ impl HistoryTree {
             next: None,
             step: None,
             world,
+            apply_keeps: OnceLock::new(),
         };
         Self {
             nodes: vec![Arc::new(root)],
@@ -115,6 +118,7 @@ impl HistoryTree {
             next: None,
             step: Some(step),
             world,
+            apply_keeps: OnceLock::new(),
         }));
         let parent = self.node_mut(current);
         parent.children.push(id);
@@ -144,6 +148,12 @@ impl HistoryTree {
     /// The step that led to a node; `None` at the root or if the node does not exist.
     pub fn step(&self, node: NodeId) -> Option<&Step> {
         self.nodes.get(node)?.step.as_ref()
+    }
+
+    /// Returns whether the current step's edit would have lost nothing as an apply. `tries` finds it out once.
+    pub(super) fn apply_keeps(&self, tries: impl FnOnce() -> bool) -> bool {
+        let node = &self.nodes[self.current()];
+        *node.apply_keeps.get_or_init(tries)
     }
 
     /// The actors of all steps, on every path.

@@ -28,7 +28,7 @@ pub(super) fn written(scene: StepScene<'_>) -> Explanation {
             _ if step.is_forced() => Suggestion::WithoutForce(me),
             // A create carries no version and no ownership to compare.
             RequestKind::Create => Suggestion::OtherOrder,
-            _ if apply_keeps(scene) => Suggestion::CompareOrApply(me),
+            _ if scene.tree.apply_keeps(|| apply_keeps(scene)) => Suggestion::CompareOrApply(me),
             _ => Suggestion::Compare(me),
         };
         return Explanation {
