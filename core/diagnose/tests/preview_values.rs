@@ -203,3 +203,19 @@ fn helm_does_not_write_what_it_created_from_another_manifest() {
             .all(|(outcome, _)| *outcome != PreviewOutcome::Refused)
     );
 }
+
+#[test]
+fn a_value_that_looks_private_is_masked_wherever_it_is_written_again() {
+    let config = |note: &str| {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"},
+            "data": {"password": "canary-4711", "note": note}})
+    };
+    let before = live(config("it is canary-4711"), 700);
+    let next = config("it was canary-4711");
+    let preview = preview(Preset::Helm4, vec![before], vec![next]);
+    let shown = format!("{:?}", preview.rows);
+    assert!(
+        shown.contains("it was") && !shown.contains("canary-4711"),
+        "{shown}"
+    );
+}

@@ -6,7 +6,7 @@ use optimist_apiserver::apply::{Manager, Managers, Owned, Path, PathElement};
 use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::{Metadata, text, without_managers};
 use optimist_apiserver::server::{Definition, Fact, Resource, Resources};
-use optimist_masking::{MASK, Masking};
+use optimist_masking::Masking;
 use serde_json::{Value, json};
 
 use super::row::{
@@ -14,7 +14,7 @@ use super::row::{
     Trouble,
 };
 use crate::ownership::label;
-use crate::ways::{FieldEffect, FieldOutcome, Row};
+use crate::ways::{FieldEffect, FieldOutcome, Row, shown_value};
 
 impl PreviewRow {
     /// Makes a row from a run on an object. It also covers the fields of an earlier manifest.
@@ -321,29 +321,27 @@ impl Masked {
             masking.object(&mut object);
             object
         };
-        let before = Rc::new(masked(&row.before));
-        let after = match row.is_written() {
-            true => Rc::new(masked(&row.after)),
-            false => Rc::clone(&before),
-        };
+        let before = masked(&row.before);
+        let after = row.is_written().then(|| masked(&row.after));
         let sent = row.requests.last().map(|sent| masked(&sent.sent));
+        let known = masking.known_values();
+        let replaced = |mut object: Value| {
+            known.replace(&mut object);
+            object
+        };
+        let before = Rc::new(replaced(before));
+        let after = after.map(|after| Rc::new(replaced(after)));
         Self {
+            after: after.unwrap_or_else(|| Rc::clone(&before)),
             before,
-            after,
-            sent: sent.unwrap_or_default(),
+            sent: sent.map(replaced).unwrap_or_default(),
             masking,
         }
     }
 
-    /// The value of a field: as it is in an object without private values. A value that is not found there is
-    /// masked whole if anything private was found.
+    /// The value of a field as it is shown.
     fn value(&self, path: &Path, value: Option<&Value>, object: &Value) -> Option<Value> {
-        let value = value?;
-        let found = path.find(object).cloned();
-        Some(found.unwrap_or_else(|| match self.masking.is_empty() {
-            true => value.clone(),
-            false => MASK.into(),
-        }))
+        shown_value(value, path.find(object), !self.masking.is_empty())
     }
 
     fn text(&mut self, text: &str) -> String {

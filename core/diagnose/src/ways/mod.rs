@@ -9,6 +9,7 @@ pub mod concurrent_writer;
 mod fields;
 mod instructions;
 mod leaving;
+mod masked_row;
 mod remedy;
 mod row;
 mod row_parts;
@@ -31,6 +32,7 @@ pub use fields::{FieldEffect, FieldOutcome};
 pub(crate) use fields::{leaves as leaves_of, owners as owners_of};
 pub use instructions::{CaseContent, Instruction, InstructionLanguage, InstructionWarning};
 pub use leaving::Leaving;
+pub(crate) use masked_row::shown_value;
 pub(crate) use optimist_client::manifest_fields::part as part_of;
 pub use optimist_client::tracking::DeliveredBy;
 pub(crate) use optimist_client::tracking::{

@@ -4,15 +4,14 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use optimist_apiserver::apply::Places;
 use optimist_client::{Preset, to_yaml};
 use optimist_diagnose::completions::{
     ClaimProgress, CompletedChange, PartialClaims, PartialClaimsOut,
 };
 use optimist_diagnose::ways::{
-    CaseContent, ChangeContent, FieldOutcome, Instruction, InstructionWarning, Remedy, Row, Way,
+    CaseContent, ChangeContent, Instruction, InstructionWarning, Remedy, Row, Way,
 };
-use optimist_masking::{MASK, has_left_out, masked, masked_arc};
+use optimist_masking::{has_left_out, masked, masked_arc};
 use serde_json::Value;
 
 use super::{SettledConflict, in_order};
@@ -204,40 +203,7 @@ impl TableRun {
 
     /// Masks the values of a row that look private.
     fn mask(&mut self, row: &mut Row) {
-        let (before, wanted) = (self.shown_before(row), self.shown_wanted());
-        let after = if row.before == row.after {
-            Arc::clone(&before)
-        } else {
-            masked_arc(&row.after)
-        };
-        let mut places = [&*before, &*after, &*wanted].map(Places::new);
-        for outcome in &mut row.fields {
-            mask_field(outcome, &mut places);
-        }
-        row.before = before;
-        row.after = after;
-    }
-}
-
-/// Masks a field. The places are those before, after, and in the wanted object.
-fn mask_field(outcome: &mut FieldOutcome, places: &mut [Places<'_>; 3]) {
-    let field = &outcome.field.0;
-    let shown = places.each_mut().map(|object| object.find(field).cloned());
-    let hides = |value: &Option<Value>| value.as_ref().is_some_and(|it| *it == MASK);
-    let private = shown.iter().any(hides);
-    let [before, after, said] = shown;
-    if outcome.before.is_some() {
-        outcome.before = before;
-    }
-    if outcome.after.is_some() {
-        outcome.after = after;
-    }
-    if outcome.wanted.is_some() {
-        // A manifest may write a value elsewhere than the server stores it.
-        outcome.wanted = if private {
-            Some(MASK.into())
-        } else {
-            said.or(outcome.wanted.take())
-        };
+        let private = self.is_private(row);
+        row.mask(self.shown_before(row), &self.shown_wanted(), private);
     }
 }
