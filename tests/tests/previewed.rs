@@ -111,6 +111,7 @@ impl Predicted<'_> {
             live: before,
             next: vec![manifest],
             earlier: None,
+            left_out: Vec::new(),
             // Terraform's apply is one request without anything before or after it.
             tool: DeliveryTool {
                 manager: Some(manager),

@@ -45,6 +45,7 @@ fn main() {
             live,
             next,
             earlier: None,
+            left_out: Vec::new(),
             tool: DeliveryTool {
                 last_release: (preset == Preset::Helm4).then_some(ReleaseMethod::ServerSide),
                 ..DeliveryTool::new(preset)

@@ -132,6 +132,7 @@ pub fn run(arguments: PreviewArguments) -> CommandResult {
     };
     let placed = input::placed_manifests(&arguments.next)?;
     let input = PreviewInput {
+        left_out: Vec::new(),
         live: input::objects(&arguments.live)?,
         next: placed.iter().map(|it| it.object.clone()).collect(),
         earlier,

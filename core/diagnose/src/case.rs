@@ -4,6 +4,7 @@ mod collected;
 mod definition;
 mod install;
 mod made_up;
+mod manifest_texts;
 mod object_id;
 
 use std::fmt;
@@ -19,12 +20,13 @@ use crate::input::Input;
 use crate::message::ReportedError;
 use crate::observed::ObservedVersion;
 
-use collected::{add_versions, case_of, number};
+use collected::{add_versions, case_of, number, position};
 pub(crate) use definition::{deduced_schema, schemaless};
 use definition::{paths_of, selects_items};
 pub(crate) use install::fitted;
 pub use install::{InstallProgress, Installed, PartialInstall};
 pub use made_up::MadeUpIdentity;
+use manifest_texts::ManifestTexts;
 pub use object_id::ObjectId;
 
 /// All input about one object.
@@ -34,9 +36,11 @@ pub struct Case {
     pub id: ObjectId,
     /// The object as a cluster has it: the newest version in the input.
     pub live: Option<Value>,
-    /// The manifest of the next write: the last one in the input.
+    /// The manifest of the next write: the last one in the input. `None` if there is none, or if the manifests of the
+    /// next write leave the object out.
     pub manifest: Option<Value>,
-    /// The manifest before it in the input: a tool wrote it last time.
+    /// The manifest before it in the input, or the last one if the next write leaves the object out: a tool wrote it
+    /// last time.
     pub previous_manifest: Option<Value>,
     /// The number of manifests before these two. Nothing uses them.
     pub unused_manifests: usize,
@@ -64,6 +68,9 @@ pub enum Note {
         /// The number of the manifests before these two, which nothing uses.
         unused: usize,
     },
+    /// A later text has half of the manifests of the text with this object's manifest, or more, and not this one. The
+    /// next write is taken to leave the object out.
+    LeftOut,
     /// The object came without a uid, and got one.
     UidMadeUp,
     /// The object came without a namespace, and is in `default`.
@@ -126,27 +133,33 @@ pub(crate) const UID: &str = "00000000-0000-4000-8000-000000000000";
 
 impl Case {
     /// Sorts the input into cases, one for each object, in the order in which the objects first
-    /// appear. An error message without a name belongs to every case that it fits. Definitions
+    /// appear. Each input is a text. An error message without a name belongs to every case that it fits. Definitions
     /// belong to every case; if there are only definitions, they are the objects.
     pub fn all_of<'a>(input: impl IntoIterator<Item = &'a Input>) -> Vec<Self> {
         let mut flat: Vec<&Input> = Vec::new();
-        for one in input {
-            match one {
-                Input::Several(several) => flat.extend(several),
-                one => flat.push(one),
+        let mut manifests = ManifestTexts::default();
+        let mut cases: Vec<Self> = Vec::new();
+        for (text, input) in input.into_iter().enumerate() {
+            let several = match input {
+                Input::Several(several) => several.as_slice(),
+                one => std::slice::from_ref(one),
+            };
+            flat.extend(several);
+            for one in several {
+                match one {
+                    Input::Live(object) => case_of(&mut cases, object).add_live(object),
+                    Input::Manifest(object) => {
+                        let at = position(&mut cases, object);
+                        cases[at].add_manifest(object);
+                        manifests.add(text, at);
+                    }
+                    Input::Versions { versions, .. } => add_versions(&mut cases, versions),
+                    _ => {}
+                }
             }
         }
-        let mut cases: Vec<Self> = Vec::new();
-        for one in &flat {
-            match one {
-                Input::Live(object) => case_of(&mut cases, object).add_live(object),
-                Input::Manifest(object) => {
-                    let case = case_of(&mut cases, object);
-                    case.add_manifest(object);
-                }
-                Input::Versions { versions, .. } => add_versions(&mut cases, versions),
-                _ => {}
-            }
+        for at in manifests.left_out() {
+            cases[at].leave_out();
         }
         let definitions = flat.iter().filter_map(|one| match one {
             Input::Definition(object) => Some(object),
@@ -243,6 +256,17 @@ impl Case {
             let unused = self.previous_manifest.replace(last);
             self.unused_manifests += usize::from(unused.is_some());
         }
+    }
+
+    /// The manifests of the next write do not have the object.
+    fn leave_out(&mut self) {
+        let unused = std::mem::replace(&mut self.previous_manifest, self.manifest.take());
+        self.unused_manifests += usize::from(unused.is_some());
+    }
+
+    /// Returns whether the next write leaves the object out, which a write before it had.
+    pub fn is_left_out(&self) -> bool {
+        self.manifest.is_none() && self.previous_manifest.is_some()
     }
 
     fn set_live(&mut self, object: &Value) {

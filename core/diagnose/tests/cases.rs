@@ -261,6 +261,73 @@ fn of_several_manifests_the_last_is_written_and_that_is_said() {
     assert_eq!(value(three.previous_manifest.as_ref()), "2");
 }
 
+/// Returns which objects the next write has, and which it leaves out, of texts with manifests of these names.
+fn written_and_left_out(texts: &[&[&str]]) -> (Vec<String>, Vec<String>) {
+    let text = |names: &&[&str]| {
+        let manifests = names.iter().map(|name| {
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  namespace: b\n")
+        });
+        let manifests: Vec<String> = manifests.collect();
+        detect(&manifests.join("---\n")).expect("it is detected")
+    };
+    let input: Vec<Input> = texts.iter().map(text).collect();
+    let cases = Case::all_of(&input);
+    let (left_out, others): (Vec<_>, Vec<_>) = cases.iter().partition(|case| case.is_left_out());
+    assert!(others.iter().all(|case| case.manifest.is_some()));
+    let names = |cases: Vec<&Case>| cases.iter().map(|case| case.id.name.clone()).collect();
+    (names(others), names(left_out))
+}
+
+#[test]
+fn the_next_release_leaves_out_what_only_the_text_of_the_release_before_has() {
+    let expect = |texts: &[&[&str]], written: &[&str], left_out: &[&str]| {
+        let (next, others) = written_and_left_out(texts);
+        assert_eq!(
+            (next.as_slice(), others.as_slice()),
+            (&owned(written)[..], &owned(left_out)[..])
+        );
+    };
+    expect(
+        &[&["a", "b", "c"], &["a", "b", "new"]],
+        &["a", "b", "new"],
+        &["c"],
+    );
+    expect(&[&["a", "b"], &["a", "new"]], &["a", "new"], &["b"]);
+    // It was added again.
+    expect(
+        &[&["a", "b", "c"], &["a", "b"], &["c"]],
+        &["a", "b", "c"],
+        &[],
+    );
+    // A manifest that is corrected, one after the other.
+    expect(&[&["a", "b", "c"], &["a"], &["b"]], &["a", "b", "c"], &[]);
+    // Files of one release, which share an object.
+    expect(&[&["a", "b", "c"], &["a", "d"]], &["a", "b", "c", "d"], &[]);
+    expect(&[&["a"], &["b"], &["c", "d"]], &["a", "b", "c", "d"], &[]);
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn an_object_that_the_next_release_leaves_out_says_so() {
+    let manifest = |name: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  namespace: b\n")
+    };
+    let live = manifest("gone").replacen("  name", "  uid: u\n  managedFields: []\n  name", 1);
+    let [gone, kept, new] = ["gone", "kept", "new"].map(manifest);
+    let texts = [
+        live,
+        format!("{gone}---\n{kept}"),
+        format!("{kept}---\n{new}"),
+    ];
+    let input = texts.map(|text| detect(&text).expect("it is detected"));
+    let cases = Case::all_of(&input);
+    let gone = cases[0].install().expect("it is installed");
+    assert_eq!(gone.notes, [Note::LeftOut]);
+}
+
 #[test]
 fn what_another_release_wrote_is_left_out_and_said() {
     let mut object = case(&[LIVE[4]]).live.expect("it is live");

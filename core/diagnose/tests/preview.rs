@@ -4,6 +4,7 @@ use crate::previewed::row;
 use optimist_apiserver::server::Release;
 use optimist_apiserver::server::Selector;
 use optimist_client::Preset;
+use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::preview::{
     AfterRefusal, Assumed, DeliveryTool, FieldChangeKind, HandOverKind, Preview, PreviewInput,
     PreviewOutcome, Pruning, Trouble,
@@ -62,6 +63,7 @@ fn preview(tool: DeliveryTool, live: Vec<Value>, next: Vec<Value>) -> Preview {
 
 fn input(tool: DeliveryTool, live: Vec<Value>, next: Vec<Value>) -> PreviewInput {
     PreviewInput {
+        left_out: Vec::new(),
         live,
         next,
         earlier: None,
@@ -185,6 +187,42 @@ fn a_field_that_left_the_manifest_and_stays_is_named_with_its_owner() {
         (field.field.as_str(), &field.owners[0][..]),
         (".metadata.labels.tier", "ci (Update)")
     );
+}
+
+#[test]
+fn an_object_that_seems_to_be_left_out_is_deleted_and_that_is_an_assumption() {
+    let gone = live(settings("gone", "a"), 7);
+    let earlier = vec![settings("gone", "a"), manifest(None, "nginx:1.27")];
+    let next = vec![manifest(None, "nginx:1.27")];
+    for (tool, outcome) in [
+        (Preset::Helm3, PreviewOutcome::Deleted),
+        (Preset::Helm4, PreviewOutcome::Deleted),
+        (Preset::Terraform, PreviewOutcome::Deleted),
+        (Preset::KubectlApply, PreviewOutcome::NotTouched),
+    ] {
+        let whole = PreviewInput {
+            earlier: Some(earlier.clone()),
+            ..input(
+                DeliveryTool::new(tool),
+                vec![web(), gone.clone()],
+                next.clone(),
+            )
+        };
+        let known = Preview::run(whole.clone());
+        let assumed = Preview::run(PreviewInput {
+            left_out: vec![ObjectId::from_object(&gone)],
+            ..whole
+        });
+        for (preview, is_assumed) in [(&known, false), (&assumed, true)] {
+            let row = row(preview, "gone");
+            assert_eq!(row.outcome, outcome, "{row:#?}");
+            assert_eq!(
+                row.assumed.contains(&Assumed::LeftOut),
+                is_assumed,
+                "{row:#?}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn live(name: &str, annotations: Value) -> Value {
 
 fn run(tool: DeliveryTool, before: Vec<Value>, next: Vec<Value>) -> Preview {
     Preview::run(PreviewInput {
+        left_out: Vec::new(),
         earlier: Some(before.clone()),
         live: before,
         next,

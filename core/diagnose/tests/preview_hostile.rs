@@ -22,6 +22,7 @@ const TOOLS: [Preset; 8] = [
 
 fn run(preset: Preset, live: &[Value], earlier: Option<&[Value]>, next: &[Value]) -> Preview {
     Preview::run(PreviewInput {
+        left_out: Vec::new(),
         live: live.to_vec(),
         next: next.to_vec(),
         earlier: earlier.map(<[Value]>::to_vec),

@@ -385,6 +385,7 @@ fn reached(row: &PreviewRow, is_reached: bool, code: u16) -> Result<PreviewRow, 
 /// Applies the whole set, and compares.
 fn check(chart: &Chart) -> Result<Vec<PreviewOutcome>, String> {
     let input = PreviewInput {
+        left_out: Vec::new(),
         live: chart.live.clone(),
         next: chart.next.clone(),
         earlier: knows_earlier(chart).then(|| chart.live.clone()),

@@ -52,6 +52,7 @@ fn tool(preset: Preset) -> DeliveryTool {
 
 fn run(preset: Preset, live: Vec<Value>, next: Vec<Value>) -> Preview {
     Preview::run(PreviewInput {
+        left_out: Vec::new(),
         earlier: Some(live.clone()),
         live,
         next,
@@ -193,6 +194,7 @@ fn a_manifest_without_a_name_is_refused_in_the_words_of_its_tool_and_the_other_r
 fn helm_3_creates_an_object_with_a_generated_name_when_it_installs_and_argo_cd_when_it_replaces() {
     let install = |preset, earlier, next: Value| {
         let preview = Preview::run(PreviewInput {
+            left_out: Vec::new(),
             live: Vec::new(),
             next: vec![next],
             earlier,
@@ -441,6 +443,7 @@ fn an_object_without_the_metadata_of_a_release_is_only_taken_to_be_in_one() {
                 "metadata": {"name": name, "namespace": "shop"}})
         });
         let preview = Preview::run(PreviewInput {
+            left_out: Vec::new(),
             earlier: None,
             live: vec![object],
             next: next.to_vec(),

@@ -28,6 +28,7 @@ fn live(mut object: Value, version: u32) -> Value {
 
 fn input(preset: Preset, live: Vec<Value>, next: Vec<Value>) -> PreviewInput {
     PreviewInput {
+        left_out: Vec::new(),
         live,
         next,
         earlier: None,

@@ -40,6 +40,7 @@ fn wrong(wave: &str) -> Value {
 
 fn input(next: Vec<Value>, namespace: Option<&str>) -> PreviewInput {
     PreviewInput {
+        left_out: Vec::new(),
         live: Vec::new(),
         next,
         earlier: None,

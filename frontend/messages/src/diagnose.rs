@@ -243,6 +243,7 @@ pub fn case_note(note: &Note) -> String {
         Note::WasDeleted => en::note_deleted(),
         Note::SeveralManifests { unused: 0 } => en::note_two_manifests(),
         Note::SeveralManifests { unused } => en::note_several_manifests(&(unused + 2)),
+        Note::LeftOut => en::note_left_out(),
         Note::UidMadeUp => en::note_uid(),
         Note::NamespaceMadeUp => en::note_namespace(),
         Note::Schemaless { kind } => en::note_schemaless(kind),

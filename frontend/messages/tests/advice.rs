@@ -300,6 +300,7 @@ fn objects_of_one_name_in_two_namespaces_are_told_apart() {
     live["metadata"]["resourceVersion"] = "5".into();
     let tool = Preset::KubectlApply;
     let preview = Preview::run(PreviewInput {
+        left_out: Vec::new(),
         live: vec![live],
         next: vec![object("dev", "web"), object("dev", "other")],
         earlier: None,

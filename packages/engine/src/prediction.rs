@@ -24,6 +24,7 @@ pub fn predict(object: &str, write: &str) -> Result<Value, String> {
         _ => return Err("write.manifest is neither a text nor an object".to_owned()),
     };
     let preview = Preview::run(PreviewInput {
+        left_out: Vec::new(),
         live,
         next: vec![manifest],
         earlier: None,

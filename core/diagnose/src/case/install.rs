@@ -146,10 +146,14 @@ impl Case {
             plural: plural.map(str::to_owned),
             release: self.release,
         }));
-        let several = self.previous_manifest.as_ref().map(|_| {
-            let unused = self.unused_manifests;
-            Note::SeveralManifests { unused }
-        });
+        let unused = self.unused_manifests;
+        let several = self
+            .previous_manifest
+            .as_ref()
+            .map(|_| match self.is_left_out() {
+                true => Note::LeftOut,
+                false => Note::SeveralManifests { unused },
+            });
         let deleted = is_deleted.then_some(Note::WasDeleted);
         Ok(PartialInstall {
             part,

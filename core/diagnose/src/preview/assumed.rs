@@ -63,6 +63,9 @@ pub enum Assumed {
     DeletionConfirmed,
     /// Helm is taken to apply server-side, as it does with `--server-side=true`.
     ServerSide,
+    /// The earlier manifests have the object and the next ones do not, and nobody says whether they are complete: the
+    /// next write is taken to leave the object out.
+    LeftOut,
     /// The tool deletes the object unless another one is refused. Some could not be run here, and are taken to be accepted.
     OthersAccepted,
     /// The tool adds labels or annotations by which it knows its objects. The input does not show them, so they are not
@@ -97,6 +100,7 @@ impl Assumed {
             }),
             Note::WasDeleted
             | Note::SeveralManifests { .. }
+            | Note::LeftOut
             | Note::UidMadeUp
             | Note::ListsFromOwners
             | Note::PluralFormed { .. } => None,

@@ -34,6 +34,7 @@ use optimist_client::Preset;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::case::ObjectId;
 use crate::ways::ReleaseMethod;
 
 pub use assumed::Assumed;
@@ -57,6 +58,9 @@ pub struct PreviewInput {
     /// The manifests of the last write, if they are known: those of the last release, or the objects in
     /// Terraform's state.
     pub earlier: Option<Vec<Value>>,
+    /// The objects of [`earlier`](Self::earlier) that the next manifests seem to leave out, though nobody says that
+    /// these are complete.
+    pub left_out: Vec<ObjectId>,
     /// The tool that writes.
     pub tool: DeliveryTool,
     /// The namespace of a manifest that names none.

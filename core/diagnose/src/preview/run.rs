@@ -262,6 +262,10 @@ impl PreviewRun {
         if row.outcome != PreviewOutcome::NotTouched {
             row.assumed.extend(own.cloned());
         }
+        let id = row.object.id();
+        if self.input.left_out.iter().any(|it| it.may_be(&id)) {
+            row.assumed.push(Assumed::LeftOut);
+        }
         row
     }
 

@@ -232,6 +232,7 @@ crate::catalogue::messages! {
     note_no_managed_fields() "The object is here without managedFields, so its owners are not known. kubectl get prints them with --show-managed-fields. An audit log has them if its policy does not set omitManagedFields.";
     note_deleted() "The watch ends with the deletion of the object. This is its last version.";
     note_two_manifests() "There are two manifests of this object. The page writes the last one. The first one counts as the earlier manifest.";
+    note_left_out() "The newer manifests do not have this object, so the next write is taken to leave it out. To keep it, add its manifest again, after the others.";
     note_several_manifests(count) "There are {count} manifests of this object. The page writes the last one. The one before it counts as the earlier manifest. The others are not used.";
     note_uid() "The object has no uid. This page gave it one.";
     note_namespace() "The object names no namespace. This page put it into the namespace default.";

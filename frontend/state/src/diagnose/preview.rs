@@ -92,6 +92,7 @@ impl CasePreview {
         let earlier: Vec<_> = all()
             .filter_map(|it| it.case.previous_manifest.clone())
             .collect();
+        let left_out = all().filter(|it| it.case.is_left_out());
         let input = PreviewInput {
             live,
             next,

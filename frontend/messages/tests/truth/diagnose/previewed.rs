@@ -64,6 +64,7 @@ pub(super) fn hear(hearing: &mut Hearing, random: &mut Random, times: u64) {
         let told = || format!("   {}\n   {} {}", it.manifest, it.code, it.message);
         for tool in tools {
             let preview = Preview::run(PreviewInput {
+                left_out: Vec::new(),
                 live: Vec::new(),
                 next: vec![it.manifest.clone()],
                 earlier: None,
@@ -90,6 +91,7 @@ fn beside_another(manifest: &Value, tool: Preset) -> Preview {
     live["metadata"]["uid"] = "1".into();
     live["metadata"]["resourceVersion"] = "5".into();
     Preview::run(PreviewInput {
+        left_out: Vec::new(),
         live: vec![live],
         next: vec![manifest.clone()],
         earlier: None,
