@@ -12,7 +12,7 @@ use optimist_client::{RequestKind, to_yaml};
 /// The kubectl command that sends a request. If no command sends exactly this request, the closest
 /// command, with a comment about the difference.
 pub fn kubectl(call: &ClientRequest<'_>) -> String {
-    let request = call.read();
+    let request = read(call);
     let mut shell = Shell {
         call,
         request: &request,
@@ -26,7 +26,7 @@ pub fn kubectl(call: &ClientRequest<'_>) -> String {
 /// The same command with `--dry-run=server`: the server checks the write, and stores nothing. `None` if
 /// the request writes nothing, or if its command has no such option.
 pub fn kubectl_dry_run(call: &ClientRequest<'_>) -> Option<String> {
-    let mut request = call.read();
+    let mut request = read(call);
     let raw = match request.verb {
         RequestKind::Get | RequestKind::Other => true,
         RequestKind::Update => call.version().is_empty() || is_scale(call),
@@ -49,6 +49,38 @@ pub fn kubectl_dry_run(call: &ClientRequest<'_>) -> Option<String> {
     };
     shell.render();
     Some(without_nul(shell.out))
+}
+
+/// Takes a request apart for kubectl: `kubectl patch` does not ask for strict validation
+/// (`k8s.io/kubectl/pkg/cmd/patch/patch.go RunPatch`, v0.36), which refuses unknown fields. The operations of a JSON
+/// patch do not say whether there is one.
+pub(super) fn read<'a>(call: &ClientRequest<'a>) -> ParsedRequest<'a> {
+    let request = call.read();
+    let refuses = match request.verb {
+        RequestKind::JsonPatch => request.strict,
+        RequestKind::MergePatch | RequestKind::StrategicMergePatch => {
+            request.strict && !is_known(call, &request)
+        }
+        _ => false,
+    };
+    match refuses {
+        true => ParsedRequest {
+            verb: RequestKind::Other,
+            ..request
+        },
+        false => request,
+    }
+}
+
+/// Returns whether the server knows each field of the body.
+fn is_known(call: &ClientRequest<'_>, request: &ParsedRequest<'_>) -> bool {
+    let has_directives = request.verb == RequestKind::StrategicMergePatch;
+    let fits = |root: &Struct| fits(call.body, root, has_directives);
+    call.resource
+        .is_none_or(|resource| match request.target.subresource {
+            "scale" => builtin("Scale").is_none_or(|scale| fits(scale)),
+            _ => fits(&resource.root),
+        })
 }
 
 struct Shell<'a> {
@@ -170,14 +202,7 @@ impl Shell<'_> {
 
     /// By default the server warns about unknown fields; kubectl asks it to refuse them.
     fn validate(&self) -> &'static str {
-        let Some(resource) = self.call.resource else {
-            return "";
-        };
-        let known = match self.request.target.subresource {
-            "scale" => builtin("Scale").is_none_or(|scale| fits(self.call.body, scale)),
-            _ => fits(self.call.body, &resource.root),
-        };
-        if self.request.strict || known {
+        if self.request.strict || is_known(self.call, self.request) {
             ""
         } else {
             "--validate=warn"
@@ -233,7 +258,16 @@ impl Shell<'_> {
             "PUT" => self.raw("kubectl replace --raw"),
             "DELETE" => self.raw("kubectl delete --raw"),
             method => {
-                self.comment("kubectl has no command that sends this. Through its proxy:");
+                self.comment(match RequestKind::from_request(method, self.call.content_type) {
+                    RequestKind::JsonPatch
+                    | RequestKind::MergePatch
+                    | RequestKind::StrategicMergePatch
+                        if self.request.strict =>
+                    {
+                        "kubectl patch does not ask the server to refuse unknown fields. Through kubectl's proxy:"
+                    }
+                    _ => "kubectl has no command that sends this. Through its proxy:",
+                });
                 self.out.push_str("kubectl proxy --port=8001 &\n");
                 let url = format!("http://127.0.0.1:8001{}", self.call.target);
                 let header = format!("Content-Type: {}", self.call.content_type);
@@ -320,22 +354,24 @@ pub(super) fn cascade(options: &Value) -> Option<&'static str> {
     }
 }
 
-/// Returns whether a type has every field of a value.
-fn fits(value: &Value, root: &Struct) -> bool {
-    fn fits_type(value: &Value, ty: &Type) -> bool {
-        match (ty, value) {
-            (Type::Struct(inner), value) => fits(value, inner),
-            (Type::Map(inner), Value::Object(members)) => members
-                .values()
-                .all(|member| fits_type(member, &inner.value)),
-            (Type::List(inner), Value::Array(items)) => {
-                items.iter().all(|item| fits_type(item, &inner.item))
-            }
-            _ => true,
-        }
-    }
+/// Returns whether a type has every field of a value, beside the directives of a strategic merge patch.
+fn fits(value: &Value, root: &Struct, has_directives: bool) -> bool {
+    let fits_type = |member: &Value, ty: &Type| fits_type(member, ty, has_directives);
     let members = value.as_object().into_iter().flatten();
     members
-        .map(|(name, member)| (root.member(name), member))
-        .all(|(ty, member)| ty.is_some_and(|ty| fits_type(member, ty)))
+        .filter(|(name, _)| !(has_directives && name.starts_with('$')))
+        .all(|(name, member)| root.member(name).is_some_and(|ty| fits_type(member, ty)))
+}
+
+fn fits_type(value: &Value, ty: &Type, has_directives: bool) -> bool {
+    match (ty, value) {
+        (Type::Struct(inner), value) => fits(value, inner, has_directives),
+        (Type::Map(inner), Value::Object(members)) => members
+            .values()
+            .all(|member| fits_type(member, &inner.value, has_directives)),
+        (Type::List(inner), Value::Array(items)) => items
+            .iter()
+            .all(|item| fits_type(item, &inner.item, has_directives)),
+        _ => true,
+    }
 }

@@ -45,7 +45,7 @@ impl KubectlOutput {
 
 /// Returns the output of kubectl for the answer to a request.
 pub fn kubectl_output(call: &ClientRequest<'_>, exchange: &Exchange) -> KubectlOutput {
-    let request = call.read();
+    let request = super::kubectl::read(call);
     let answer = &*exchange.received;
     let mut output = if exchange.code < 400 {
         success(call, &request, exchange)

@@ -256,6 +256,35 @@ fn where_kubectl_would_send_something_else_the_body_goes_raw() {
         odd.contains("kubectl proxy --port=8001 &\ncurl -X PATCH"),
         "{odd}"
     );
+    // kubectl patch asks for no validation: it warns, where the server was asked to refuse.
+    let strictly = |kind: &'static str, body: &Value| {
+        let target = format!("{DEPLOYMENT}?fieldValidation=Strict");
+        Sent {
+            target: &target,
+            ..patch(kind, body)
+        }
+        .kubectl()
+    };
+    let (merge, strategic) = (
+        "application/merge-patch+json",
+        "application/strategic-merge-patch+json",
+    );
+    let known = json!({"spec": {"replicas": 4}});
+    assert!(strictly(merge, &known).starts_with("kubectl patch"));
+    let directive = json!({"spec": {"template": {"spec": {"$setElementOrder/containers": []}}}});
+    assert!(strictly(strategic, &directive).starts_with("kubectl patch"));
+    let unknown = json!({"spec": {"replica": 4}});
+    for refused in [
+        strictly(merge, &unknown),
+        strictly(strategic, &unknown),
+        strictly(merge, &directive),
+    ] {
+        assert!(
+            refused.contains("does not ask the server to refuse"),
+            "{refused}"
+        );
+        assert!(refused.contains("?fieldValidation=Strict"), "{refused}");
+    }
     let list = Sent {
         method: "GET",
         target: "/api/v1/namespaces/default/configmaps?limit=5",
