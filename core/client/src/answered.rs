@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use serde_json::Value;
 
 use super::call::SentObject;
 use optimist_apiserver::object::text;
-use optimist_apiserver::server::ReadBody;
+use optimist_apiserver::server::{ReadBody, is_true};
 
 /// A request with its answer, as they went over the wire. The answer to a watch has the events that
 /// came before anybody took it, a line each: others come later.
@@ -43,10 +43,30 @@ impl AnsweredRequest {
             })
     }
 
-    /// The body of the answer: an object, or a `metav1.Status`; `null` if it is no JSON. It is read
-    /// once.
+    /// The body of the answer: an object, or a `metav1.Status`. For a watch: the list of the first events. A string if
+    /// it is a text without JSON, such as that of `/healthz`; `null` for none, and if it is no text. It is read once.
     pub fn received(&self) -> &Arc<Value> {
-        self.received.get_or_init(|| received(&self.response))
+        self.received.get_or_init(|| match self.events() {
+            Some(events) => Arc::new(Value::Array(events)),
+            None => received(&self.response),
+        })
+    }
+
+    /// The first events of a watch, a line each. `None` if it is none, or was not opened.
+    fn events(&self) -> Option<Vec<Value>> {
+        let query = self.request.uri().query()?;
+        let mut options = form_urlencoded::parse(query.as_bytes());
+        let watches = options.any(|(name, value)| name == "watch" && is_true(&value));
+        if self.request.method() != Method::GET || !watches || !self.response.status().is_success()
+        {
+            return None;
+        }
+        let lines = self.response.body().split(|byte| *byte == b'\n');
+        let event = |line: &[u8]| {
+            let event: Value = serde_json::from_slice(line).ok()?;
+            (event.get("type").is_some() && event.get("object").is_some()).then_some(event)
+        };
+        lines.filter(|line| !line.is_empty()).map(event).collect()
     }
 
     /// The items of the list in the answer, with the `apiVersion` and `kind` that the list has.
@@ -61,12 +81,18 @@ impl AnsweredRequest {
     }
 }
 
-/// The body of an answer; `null` if it is no JSON.
+/// The body of an answer: a string if it is a text without JSON; `null` if it is no text.
 pub(super) fn received(response: &Response<Vec<u8>>) -> Arc<Value> {
-    match response.extensions().get::<ReadBody>() {
-        Some(body) => Arc::clone(body.object()),
-        None => read(response.body()),
+    if let Some(body) = response.extensions().get::<ReadBody>() {
+        return Arc::clone(body.object());
     }
+    let body = response.body();
+    let read = serde_json::from_slice(body).ok();
+    let text = || match std::str::from_utf8(body) {
+        Ok(text) if !text.is_empty() => text.into(),
+        _ => Value::Null,
+    };
+    Arc::new(read.unwrap_or_else(text))
 }
 
 /// The items of the list in an answer.

@@ -75,12 +75,18 @@ fn success(
     exchange: &Exchange,
 ) -> KubectlOutput {
     let answer = &*exchange.received;
-    // A path such as /healthz answers with a text.
-    if is_raw(call, request) && answer.is_null() {
-        return KubectlOutput::default();
-    }
     if is_raw(call, request) {
-        return KubectlOutput::object(format!("{answer}\n"));
+        return match answer {
+            Value::Null => KubectlOutput::default(),
+            // A path such as /healthz answers with a text.
+            Value::String(text) => KubectlOutput::message(text.clone()),
+            // A watch prints a line for each event.
+            Value::Array(events) => {
+                let lines = events.iter().map(|event| format!("{event}\n"));
+                KubectlOutput::object(lines.collect())
+            }
+            answer => KubectlOutput::object(format!("{answer}\n")),
+        };
     }
     let operation = match request.verb {
         RequestKind::Get => return KubectlOutput::object(to_yaml(&printed(answer))),

@@ -48,8 +48,8 @@ pub use controller::{ControllerProgram, ControllerStart, EventOnTheWay, WIDGET};
 pub use dry_run_preview::DryRunPreview;
 pub use endings::{ENDINGS, Ending, EndingOutcome, Endings};
 pub use explanation::{
-    EditResult, Explanation, ExplanationKind, FirstSteps, LeftOutReason, RefusalReason, Suggestion,
-    VersionCheck, WatchReason,
+    DeletionMark, EditResult, Explanation, ExplanationKind, FirstSteps, LeftOutReason,
+    RefusalReason, Suggestion, VersionCheck, WatchReason,
 };
 pub use headline::{Headline, HeadlineContent};
 pub use history_tree::{HistoryTree, NodeId};

@@ -153,6 +153,11 @@ impl Exchange {
         exchange
     }
 
+    /// Returns whether it opened a watch, whose answer is a list of events.
+    fn has_events(&self) -> bool {
+        self.received.is_array()
+    }
+
     /// A request and its answer.
     pub fn new(request: &Request<Vec<u8>>, response: &Response<Vec<u8>>) -> Self {
         Self::from(&AnsweredRequest::new(request.clone(), response.clone()))
@@ -392,10 +397,12 @@ impl Step {
             Operation::Watch(action) => {
                 matches!(action, WatchAction::Open(_) | WatchAction::Resume)
             }
-            Operation::Control(..) => self
-                .exchange
-                .as_ref()
-                .is_some_and(|exchange| exchange.target.contains("watch=true")),
+            Operation::Control(..) => self.exchange.as_ref().is_some_and(Exchange::has_events),
+            // The server ends a watch with an ERROR.
+            Operation::Act(_, Action::Request(_)) => self.exchange.as_ref().is_some_and(|watch| {
+                let mut events = watch.received.as_array().into_iter().flatten();
+                watch.has_events() && events.all(|event| text(event, "type") != "ERROR")
+            }),
             _ => false,
         };
         opens

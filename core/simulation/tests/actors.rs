@@ -4,8 +4,8 @@ use optimist_apiserver::apply::Path;
 use optimist_client::{Declares, OnConflict, Strategy, Subresource, Write};
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
-    Action, ActorId, ByHand, HistoryTree, NGINX, NodeId, ObjectRef, Operation, Outcome,
-    Preconditions, Start, Step, World,
+    Action, ActorId, ByHand, DeletionMark, ExplanationKind, HistoryTree, NGINX, NodeId, ObjectRef,
+    Operation, Outcome, Preconditions, Start, Step, World,
 };
 use serde_json::{Value, json};
 
@@ -341,6 +341,70 @@ fn a_body_by_hand_and_a_request_by_hand_go_as_they_are() {
     assert_eq!(replicas(&tree), 1);
     let node = act(&mut tree, B, by_hand("{"));
     assert_eq!(code(&tree, node), 400);
+}
+
+#[test]
+fn the_answer_to_a_request_by_hand_is_what_the_server_sent() {
+    let mut tree = session(NGINX);
+    let get = |target: &str| {
+        Action::Request(ByHand {
+            method: "GET".to_owned(),
+            target: target.to_owned(),
+            content_type: String::new(),
+            body: String::new(),
+        })
+    };
+    for replicas in 4..=6 {
+        let replicas = json!({"op": "add", "path": "/spec/replicas", "value": replicas});
+        act(&mut tree, B, patched(&replicas));
+    }
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    for (since, events) in [(100, 3), (102, 1), (103, 0)] {
+        let target = format!("{deployments}?watch=true&resourceVersion={since}");
+        let node = act(&mut tree, A, get(&target));
+        let received = step(&tree, node)
+            .exchange
+            .as_ref()
+            .unwrap()
+            .received
+            .clone();
+        let types: Vec<&Value> = received
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| &it["type"])
+            .collect();
+        assert_eq!(types, vec!["MODIFIED"; events], "{target}");
+        assert!(step(&tree, node).is_stream());
+    }
+    let node = act(&mut tree, A, get("/healthz"));
+    assert_eq!(*step(&tree, node).exchange.as_ref().unwrap().received, "ok");
+    assert!(!step(&tree, node).is_stream());
+}
+
+#[test]
+fn a_second_delete_that_changes_the_finalizers_shortens_no_grace_period() {
+    let mut tree = session(NGINX);
+    let delete = |policy: &str| {
+        let object = "/apis/apps/v1/namespaces/default/deployments/nginx-deployment";
+        Action::Request(ByHand {
+            method: "DELETE".to_owned(),
+            target: format!("{object}?propagationPolicy={policy}"),
+            content_type: String::new(),
+            body: String::new(),
+        })
+    };
+    for (policy, expected) in [
+        ("Foreground", DeletionMark::New),
+        ("Orphan", DeletionMark::OfFinalizers),
+    ] {
+        act(&mut tree, A, delete(policy));
+        let explanation = tree.explain(B).kind;
+        let ExplanationKind::Terminating { mark, grace, .. } = explanation else {
+            panic!("{explanation:?}");
+        };
+        assert_eq!((mark, grace), (expected, 0));
+    }
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use optimist_client::{Strategy, Write};
 use optimist_simulation::{
-    Action, ActorId, ByHand, EditResult, ExplanationKind as Kind, FirstSteps, HistoryTree,
-    LeftOutReason, NGINX, Operation, Preconditions, RefusalReason, RequestKind, Suggestion,
-    VersionCheck, WatchAction, WatchReason, World,
+    Action, ActorId, ByHand, DeletionMark, EditResult, ExplanationKind as Kind, FirstSteps,
+    HistoryTree, LeftOutReason, NGINX, Operation, Preconditions, RefusalReason, RequestKind,
+    Suggestion, VersionCheck, WatchAction, WatchReason, World,
 };
 use serde_json::{Value, json};
 
@@ -298,7 +298,7 @@ fn a_delete_deletes_or_marks_and_says_what_the_object_waits_for() {
     let marked = Kind::Terminating {
         actor: A,
         version: 101,
-        again: false,
+        mark: DeletionMark::New,
         finalizers: true,
         grace: 0,
     };
@@ -329,7 +329,7 @@ fn a_pod_on_a_node_waits_for_its_grace_period_not_for_finalizers() {
     let marked = Kind::Terminating {
         actor: A,
         version: 101,
-        again: false,
+        mark: DeletionMark::New,
         finalizers: false,
         grace: 30,
     };

@@ -4,8 +4,8 @@ use optimist_apiserver::pointer::unescape;
 use optimist_apiserver::storage::Revision;
 use optimist_client::RequestKind;
 use optimist_simulation::{
-    ActorId, Explanation, ExplanationKind as Kind, HistoryTree, RefusalReason, Suggestion,
-    VersionCheck, World,
+    ActorId, DeletionMark, Explanation, ExplanationKind as Kind, HistoryTree, RefusalReason,
+    Suggestion, VersionCheck, World,
 };
 
 use crate::diagnose::names;
@@ -174,15 +174,16 @@ fn accepted(kind: &Kind, world: &World) -> Option<Caption> {
         Kind::Terminating {
             actor,
             version,
-            again,
+            mark,
             finalizers,
             grace,
         } => {
             let finalizers = finalizers.then(en::terminating_finalizers);
             let grace = (*grace > 0).then(|| en::terminating_grace(grace));
-            let title = match again {
-                true => en::sooner_title(name(*actor), version),
-                false => en::terminating_title(name(*actor), version),
+            let title = match mark {
+                DeletionMark::New => en::terminating_title(name(*actor), version),
+                DeletionMark::Sooner => en::sooner_title(name(*actor), version),
+                DeletionMark::OfFinalizers => en::finalizers_title(name(*actor), version),
             };
             Caption::new(title, finalizers.into_iter().chain(grace))
         }

@@ -42,6 +42,17 @@ pub struct Explanation {
     pub next: Option<Suggestion>,
 }
 
+/// What a delete changed about the mark of an object for its deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeletionMark {
+    /// The object got it.
+    New,
+    /// It has a shorter grace period.
+    Sooner,
+    /// The object has other finalizers, for another propagation policy.
+    OfFinalizers,
+}
+
 /// The server's check of the version that a write carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionCheck {
@@ -122,8 +133,8 @@ pub enum ExplanationKind {
         actor: ActorId,
         /// The version that has the mark.
         version: Revision,
-        /// `true` if it had the mark before: only its grace period became another one.
-        again: bool,
+        /// What is new about the mark.
+        mark: DeletionMark,
         /// `true` if the object has finalizers.
         finalizers: bool,
         /// The seconds of its grace period; 0 without a grace period.

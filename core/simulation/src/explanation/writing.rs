@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Explanation, ExplanationKind, StepScene, Suggestion, VersionCheck};
+use super::{DeletionMark, Explanation, ExplanationKind, StepScene, Suggestion, VersionCheck};
 use crate::RequestKind;
 use crate::endings::write_as;
 use crate::verdict::Edit;
@@ -130,7 +130,7 @@ fn written_kind(scene: StepScene<'_>) -> ExplanationKind {
         return ExplanationKind::Terminating {
             actor,
             version: after,
-            again: was_marked(scene),
+            mark: mark(scene, metadata),
             finalizers: metadata["finalizers"]
                 .as_array()
                 .is_some_and(|all| !all.is_empty()),
@@ -155,9 +155,16 @@ fn written_kind(scene: StepScene<'_>) -> ExplanationKind {
 }
 
 /// Returns whether the object was marked for deletion before the step.
-fn was_marked(scene: StepScene<'_>) -> bool {
+/// Compares the mark of an object for its deletion with the one that it had before.
+fn mark(scene: StepScene<'_>, metadata: &Value) -> DeletionMark {
     let before = scene.world_before().and_then(World::stored);
-    before.is_some_and(|(_, object)| object["metadata"].get("deletionTimestamp").is_some())
+    let before = before.map_or(&Value::Null, |(_, object)| &object["metadata"]);
+    let grace = |metadata: &Value| metadata["deletionGracePeriodSeconds"].as_i64();
+    match before.get("deletionTimestamp") {
+        None => DeletionMark::New,
+        Some(_) if grace(metadata) < grace(before) => DeletionMark::Sooner,
+        Some(_) => DeletionMark::OfFinalizers,
+    }
 }
 
 fn version_check(step: &Step) -> VersionCheck {

@@ -10,7 +10,7 @@ use crate::watcher::Watcher;
 use crate::{ActorId, ControllerEvent, ControllerOperation, ObjectRef, Operation, Step};
 use optimist_apiserver::object::text;
 use optimist_apiserver::storage::{Change, Revision};
-use optimist_client::{AnsweredRequest, changes};
+use optimist_client::changes;
 use optimist_controller::{Controller, change_of};
 use optimist_system::ProcessId;
 
@@ -59,7 +59,7 @@ impl World {
         let revision = self.server().store().revision();
         let performed = self.system.control(id as ProcessId, operation)?;
         let event = performed.controller?;
-        let exchange = performed.answered.as_ref().map(exchange_of);
+        let exchange = performed.answered.as_ref().map(Exchange::from);
         self.observe_new_objects(revision);
         let mut step = self.step_of(
             Operation::Control(id, operation),
@@ -129,19 +129,4 @@ impl World {
         let mut subjects = self.subjects();
         subjects.position(|subject| exchange.addresses(subject))
     }
-}
-
-/// A request with its answer, for a step. The events of a watch come later.
-fn exchange_of(answered: &AnsweredRequest) -> Exchange {
-    let AnsweredRequest {
-        request, response, ..
-    } = answered;
-    let query = request.uri().query().unwrap_or_default();
-    let watches = form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "watch");
-    if !watches || !response.status().is_success() {
-        return answered.into();
-    }
-    let lines = response.body().split(|byte| *byte == b'\n');
-    let events = lines.filter_map(|line| serde_json::from_slice(line).ok());
-    Exchange::stream(request, events.collect())
 }

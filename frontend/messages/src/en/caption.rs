@@ -31,6 +31,7 @@ crate::catalogue::messages! {
     finalized_title(name) "{name}'s write removed the last finalizer.";
     finalized_text(version) "The object was marked for deletion, so the server deleted it. It was version {version}. Any remaining local copy refers to a deleted object.";
     terminating_title(name, version) "{name} marked the object for deletion: version {version}.";
+    finalizers_title(name, version) "{name} changed the finalizers of the deletion: version {version}.";
     sooner_title(name, version) "{name} shortened the grace period of the deletion: version {version}.";
     terminating_finalizers() "The object has finalizers, so the server does not delete it before the last of them is removed.";
     terminating_grace(seconds) "The object has a grace period of {seconds} {seconds|second|seconds}, so the server does not delete it yet.";

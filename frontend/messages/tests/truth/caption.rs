@@ -136,6 +136,13 @@ pub const WRITES: &[(&str, Condition)] = &[
         let version = at.version() == said.number("version")?;
         Some(marked && version && at.is_by(&said.text("name")))
     }),
+    ("finalizers_title", |said, at| {
+        let (before, after) = (at.stored_before()?, at.stored()?);
+        let differ = before["metadata"]["finalizers"] != after["metadata"]["finalizers"];
+        let marked = is_marked(before) && is_marked(after);
+        let version = at.version() == said.number("version")?;
+        Some(marked && differ && version && at.is_by(&said.text("name")))
+    }),
     ("sooner_title", |said, at| {
         let period =
             |object: &serde_json::Value| object["metadata"]["deletionGracePeriodSeconds"].as_i64();
