@@ -15,9 +15,10 @@ use optimist_client::{ManifestError, WrongType, decode, to_yaml};
 use serde_json::{Value, json};
 
 use crate::message::ReportedError;
-use crate::observed::{ObservedVersion, ReadError, ReadProblem};
+use crate::observed::{ObservedVersion, ReadError, ReadProblem, add_version, is_event};
 
 pub use detection::Detection;
+use detection::of_versions;
 pub use form::{NamedObject, TextForm, plain};
 pub use parts::parts;
 
@@ -36,13 +37,24 @@ pub enum Input {
     Versions {
         /// The versions.
         versions: Vec<ObservedVersion>,
-        /// `true` if the text ends inside of one more, as when a command is stopped while it prints. It is left out.
-        is_cut: bool,
+        /// The end of the text behind them.
+        end: VersionsEnd,
     },
     /// An audit log of kube-apiserver, whole. It is read in slices.
     AuditLog(Arc<str>),
     /// Error messages of tools.
     Errors(Vec<ReportedError>),
+}
+
+/// The end of a text with versions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VersionsEnd {
+    /// It has nothing behind the last one.
+    Whole,
+    /// It ends inside of one more, as when a command is stopped while it prints. That one is left out.
+    Cut,
+    /// The server ended the watch with an ERROR: the message of its `metav1.Status`.
+    Error(String),
 }
 
 impl Input {
@@ -57,7 +69,7 @@ impl Input {
                 let texts: Vec<String> = several.iter().map(Self::to_text).collect();
                 texts.join("---\n")
             }
-            Self::Versions { versions, is_cut } => {
+            Self::Versions { versions, end } => {
                 let lines = versions.iter().map(|version| match version.event {
                     Some(event) => {
                         json!({"type": event.as_str(), "object": *version.object}).to_string()
@@ -65,8 +77,16 @@ impl Input {
                     }
                     None => version.object.to_string() + "\n",
                 });
-                let begun = is_cut.then(|| "{".to_owned());
-                lines.chain(begun).collect()
+                let end = match end {
+                    VersionsEnd::Whole => String::new(),
+                    VersionsEnd::Cut => "{".to_owned(),
+                    VersionsEnd::Error(message) => {
+                        let status =
+                            json!({"apiVersion": "v1", "kind": "Status", "message": message});
+                        json!({"type": "ERROR", "object": status}).to_string() + "\n"
+                    }
+                };
+                lines.chain([end]).collect()
             }
             Self::AuditLog(text) => text.to_string(),
             Self::Errors(_) => String::new(),
@@ -284,6 +304,9 @@ fn of_objects(found: Vec<Value>) -> Result<Input, NotDetected> {
     {
         return Err(NotDetected::NoKnownMessage);
     }
+    if found.iter().any(is_event) {
+        return of_events(found);
+    }
     if are_versions(&found) {
         let versions = found.into_iter();
         let versions = versions.map(|object| ObservedVersion {
@@ -292,7 +315,7 @@ fn of_objects(found: Vec<Value>) -> Result<Input, NotDetected> {
         });
         return Ok(Input::Versions {
             versions: versions.collect(),
-            is_cut: false,
+            end: VersionsEnd::Whole,
         });
     }
     let mut kinds: Vec<Input> = found.into_iter().map(kind_of).collect();
@@ -303,9 +326,36 @@ fn of_objects(found: Vec<Value>) -> Result<Input, NotDetected> {
     }
 }
 
+/// The versions in the events of a watch, a document each: `kubectl get -w -o yaml --output-watch-events` prints them
+/// (`k8s.io/cli-runtime/pkg/printers/yaml.go PrintObj`, v0.36).
+fn of_events(found: Vec<Value>) -> Result<Input, NotDetected> {
+    let (mut versions, mut end) = (Vec::new(), VersionsEnd::Whole);
+    let last = found.len() - 1;
+    for (at, event) in found.into_iter().enumerate() {
+        let message = text(&event["object"], "message").to_owned();
+        match add_version(event, &mut versions) {
+            Ok(()) => {}
+            Err(ReadProblem::Event(of)) if of == "ERROR" && at == last && at > 0 => {
+                end = VersionsEnd::Error(message);
+            }
+            Err(problem) => {
+                return Err(wrong_version(ReadError {
+                    document: at + 1,
+                    line: 0,
+                    problem,
+                }));
+            }
+        }
+    }
+    of_versions(versions, end)
+}
+
 /// Refuses a document that is no object, or that is too large. In an array, each item is checked.
 fn check(object: &Value, document: usize) -> Result<(), NotDetected> {
     limits::check(object).map_err(|refusal| NotDetected::TooMuch(refusal.message))?;
+    if is_event(object) {
+        return Ok(());
+    }
     if let Value::Array(objects) = object {
         return objects.iter().try_for_each(|one| check(one, document));
     }

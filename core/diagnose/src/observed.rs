@@ -119,7 +119,7 @@ impl VersionReader {
                 let (line, message) = placed(&error, line, column);
                 self.failed(line, ReadProblem::Syntax(message))
             })?;
-            let read = add(value, &mut self.versions);
+            let read = add_version(value, &mut self.versions);
             read.map_err(|problem| self.failed(self.line, problem))?;
             self.pass(begin + documents.byte_offset() - self.at);
         }
@@ -165,12 +165,22 @@ fn placed(error: &serde_json::Error, line: usize, column: usize) -> (usize, Stri
     (line, format!("{message} at line {line} column {column}"))
 }
 
-fn add(document: Value, to: &mut Vec<ObservedVersion>) -> Result<(), ReadProblem> {
+/// Returns whether a document is the event of a watch.
+pub(crate) fn is_event(document: &Value) -> bool {
+    document.get("type").is_some_and(Value::is_string) && document.get("object").is_some()
+}
+
+/// Adds the versions in a document.
+pub(crate) fn add_version(
+    document: Value,
+    to: &mut Vec<ObservedVersion>,
+) -> Result<(), ReadProblem> {
+    let is_event = is_event(&document);
     let Value::Object(mut members) = document else {
         return Err(ReadProblem::NoObject);
     };
     let event = members.get("type").and_then(Value::as_str);
-    if let Some(event) = event.filter(|_| members.contains_key("object")) {
+    if let Some(event) = event.filter(|_| is_event) {
         let event = match event {
             "ADDED" => EventType::Added,
             "MODIFIED" => EventType::Modified,

@@ -1,7 +1,8 @@
 //! Detects pasted texts, and names the problem of a text that is nothing known.
 
 use crate::detect_file;
-use optimist_diagnose::input::{Input, MAX_TEXT, NotDetected, detect, parts};
+use optimist_client::to_yaml;
+use optimist_diagnose::input::{Input, MAX_TEXT, NotDetected, VersionsEnd, detect, parts};
 
 const LIVE: &str = include_str!("live/deployment.yaml");
 const MANIFEST: &str =
@@ -22,8 +23,12 @@ fn kind(text: &str) -> String {
             Input::Manifest(_) => "manifest".to_owned(),
             Input::Definition(_) => "definition".to_owned(),
             Input::Several(all) => all.iter().map(name).collect::<Vec<_>>().join(" "),
-            Input::Versions { versions, is_cut } => {
-                let end = if *is_cut { ", cut" } else { "" };
+            Input::Versions { versions, end } => {
+                let end = match end {
+                    VersionsEnd::Whole => String::new(),
+                    VersionsEnd::Cut => ", cut".to_owned(),
+                    VersionsEnd::Error(message) => format!(", {message}"),
+                };
                 format!("{} versions{end}", versions.len())
             }
             Input::AuditLog(_) => "audit log".to_owned(),
@@ -73,7 +78,7 @@ fn a_text_is_what_its_fields_say() {
         (include_str!("fight.json"), "8 versions"),
         (
             &(include_str!("fight.json").to_owned() + EXPIRED),
-            "8 versions",
+            "8 versions, too old resource version: 5 (100)",
         ),
         (EXPIRED, "1 errors"),
         (log, "audit log"),
@@ -86,6 +91,23 @@ fn a_text_is_what_its_fields_say() {
     ] {
         assert_eq!(kind(text), expected, "{text:.300}");
     }
+}
+
+#[test]
+fn the_events_of_a_watch_in_yaml_are_those_in_json() {
+    let json = include_str!("fight.json").to_owned() + EXPIRED;
+    let events = serde_json::Deserializer::from_str(&json).into_iter::<serde_json::Value>();
+    let yaml: Vec<String> = events
+        .map(|event| to_yaml(&event.expect("it is JSON")))
+        .collect();
+    let read = |events: &[String]| detect(&events.join("---\n"));
+    assert_eq!(read(&yaml), detect(&json));
+    assert_eq!(
+        read(&yaml[..1]).map(|it| kind(&it.to_text())),
+        Ok("1 versions".to_owned())
+    );
+    let written = read(&yaml).expect("it is detected").to_text();
+    assert_eq!(detect(&written), read(&yaml));
 }
 
 #[test]

@@ -29,14 +29,14 @@ fn read(error: &ReportedError, expected: &Value) -> Value {
         error,
         manager,
         address,
-        sends_version,
+        patch,
     } = error;
     let printed = format!("{error:?}");
     let variant = printed.split([' ', '(', '{']).next().unwrap_or_default();
     let mut read = json!({"tool": tool.map(|tool| format!("{tool:?}")), "error": variant,
         "api_version": api_version, "kind": kind, "group": group, "resource": resource, "namespace": namespace,
         "name": name, "subresource": subresource, "manager": manager,
-        "address": address, "sends_version": sends_version.then_some(true)});
+        "address": address, "patch": patch.map(|patch| format!("{patch:?}"))});
     match error {
         PrintedError::Apply(conflicts) => {
             let managers = conflicts.iter().map(|it| it.manager.as_str());
@@ -49,6 +49,9 @@ fn read(error: &ReportedError, expected: &Value) -> Value {
             if expected.get("problem").is_some() {
                 read["problem"] = problem.as_str().into();
             }
+        }
+        PrintedError::PatchRefused { is_json } if expected.get("is_json").is_some() => {
+            read["is_json"] = (*is_json).into();
         }
         PrintedError::Request(problem) => read["problem"] = format!("{problem:?}").into(),
         PrintedError::OtherConflict { reason } if expected.get("reason").is_some() => {

@@ -5,8 +5,9 @@ use optimist_apiserver::object::Metadata;
 use optimist_code::namespace_option;
 use optimist_code::quote;
 use optimist_diagnose::case::ObjectId;
+use optimist_diagnose::input::VersionsEnd;
 use optimist_diagnose::message::{
-    ErrorSource, ObjectHint, Precondition, PrintedError, ReportedError,
+    ErrorSource, ObjectHint, Precondition, PrintedError, ReportedError, ShownPatch,
 };
 use optimist_diagnose::observed::ObservedVersion;
 use serde_json::Value;
@@ -61,12 +62,13 @@ fn versions_span(versions: &[ObservedVersion]) -> String {
     )
 }
 
-/// Says the number of versions, and that the text ends inside of one more if it is cut there.
-pub fn versions_says(versions: &[ObservedVersion], is_cut: bool) -> String {
+/// Says the number of versions, and what ends them.
+pub fn versions_says(versions: &[ObservedVersion], end: &VersionsEnd) -> String {
     let span = versions_span(versions);
-    match is_cut {
-        true => format!("{span}. {}", en::card_cut()),
-        false => span,
+    match end {
+        VersionsEnd::Whole => span,
+        VersionsEnd::Cut => format!("{span}. {}", en::card_cut()),
+        VersionsEnd::Error(message) => format!("{span}. {}", en::card_watch_ended(message)),
     }
 }
 
@@ -96,7 +98,14 @@ pub fn error_facts(one: &ReportedError) -> String {
 /// Advises on an error, if the message alone shows what helps.
 pub fn error_advice(one: &ReportedError) -> Option<String> {
     Some(match &one.error {
-        PrintedError::Modified if one.sends_version => en::advice_version_in_manifest(),
+        PrintedError::Modified if one.object.is_helm_release() => en::advice_helm_release(),
+        PrintedError::Modified if one.patch == Some(ShownPatch::WithVersion) => {
+            en::advice_version_in_manifest()
+        }
+        PrintedError::Modified if one.patch == Some(ShownPatch::WithoutVersion) => {
+            en::advice_no_version_in_patch()
+        }
+        PrintedError::Modified if one.tool == Some(ErrorSource::Helm) => en::advice_helm_modified(),
         PrintedError::Modified if one.object.is_quota() => en::advice_quota(),
         PrintedError::Modified if one.object.is_lease() => en::advice_lease(),
         PrintedError::Modified if one.tool.is_some_and(is_controller) => en::advice_routine(),
@@ -122,7 +131,8 @@ pub fn error_advice(one: &ReportedError) -> Option<String> {
         PrintedError::VersionOnCreate => en::advice_version_on_create(),
         PrintedError::NotFound => en::advice_not_found(),
         PrintedError::NotServed => en::advice_not_served(),
-        PrintedError::PatchRefused => en::advice_patch(),
+        PrintedError::PatchRefused { is_json: true } => en::advice_patch(),
+        PrintedError::PatchRefused { is_json: false } => en::advice_patch_of_manifest(),
         PrintedError::TestFailed { .. } => en::advice_test(),
         PrintedError::Request(problem) => request_problem::advice(problem),
         _ => return None,

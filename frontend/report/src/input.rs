@@ -43,9 +43,9 @@ fn thing(out: &mut CaseDocument, item: &InputItem) {
         Ok(Input::Definition(object)) => out.about(&named(object), &label::card_definition()),
         // Each is a thing of its own.
         Ok(Input::Several(_)) => {}
-        Ok(Input::Versions { versions, is_cut }) => out.about(
+        Ok(Input::Versions { versions, end }) => out.about(
             &messages::versions_title(versions),
-            &messages::versions_says(versions, *is_cut),
+            &messages::versions_says(versions, end),
         ),
         Ok(Input::AuditLog(log)) => out.about(
             &label::card_audit(),

@@ -149,9 +149,7 @@ fn check(case: &DiagnoseState) -> String {
                 }
                 assert!(seen.has_code(&item.text), "{}\n{markdown}", item.text);
             }
-            Ok(Input::Versions { versions, is_cut }) => {
-                says(&messages::versions_says(versions, *is_cut))
-            }
+            Ok(Input::Versions { versions, end }) => says(&messages::versions_says(versions, end)),
             Ok(Input::Live(object)) => says(&messages::live_says(object).0.join(" ")),
             _ => {}
         }

@@ -92,9 +92,9 @@ fn detected(input: &Input) -> (String, Html) {
         Input::Definition(object) => (named(object), says(label::card_definition())),
         // Each has a card of its own.
         Input::Several(_) => Default::default(),
-        Input::Versions { versions, is_cut } => (
+        Input::Versions { versions, end } => (
             messages::versions_title(versions),
-            says(messages::versions_says(versions, *is_cut)),
+            says(messages::versions_says(versions, end)),
         ),
         Input::AuditLog(log) => (
             label::card_audit(),

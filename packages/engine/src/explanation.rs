@@ -68,7 +68,7 @@ fn kind(error: &PrintedError) -> &'static str {
         PrintedError::OtherConflict { .. } => "otherConflict",
         PrintedError::NotOfRelease => "notOfRelease",
         PrintedError::AlreadyExists { .. } => "alreadyExists",
-        PrintedError::PatchRefused => "patchRefused",
+        PrintedError::PatchRefused { .. } => "patchRefused",
         PrintedError::ManagedFieldsSent => "managedFieldsSent",
         PrintedError::OtherThanExpected { .. } => "otherThanExpected",
         PrintedError::NotOverwritten { .. } => "notOverwritten",

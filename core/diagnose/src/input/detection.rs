@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use optimist_apiserver::object::text;
 use optimist_client::{ObjectReader, flatten};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -10,8 +11,8 @@ use serde_json::Value;
 use super::form::{self, TextForm};
 use super::wrapped::Unwrapping;
 use super::{
-    AUDIT_GROUP, Input, MAX_LOG, MAX_TEXT, NotDetected, are_versions, check, is_cut_log,
-    of_objects, too_large, wrong_document, wrong_version,
+    AUDIT_GROUP, Input, MAX_LOG, MAX_TEXT, NotDetected, VersionsEnd, are_versions, check,
+    is_cut_log, of_objects, too_large, wrong_document, wrong_version,
 };
 use crate::message::{ErrorReader, ReportedError};
 use crate::observed::{ObservedVersion, ReadError, ReadProblem, VersionReader};
@@ -249,21 +250,22 @@ fn watched(text: &str, mut reader: VersionReader, bytes: usize) -> DetectionStag
     match reader.advance(bytes) {
         Ok(true) => DetectionStage::Watch(reader),
         Err(error) if is_end(&error, &text[reader.progress().0..]) => {
+            let rest = &text[reader.progress().0..];
             let versions = reader.finish();
             match versions.is_empty() {
                 // The Status in it is an error message.
                 true => DetectionStage::Words(wrong_version(error)),
-                false => DetectionStage::Done(of_versions(versions)),
+                false => DetectionStage::Done(of_versions(versions, ended(rest))),
             }
         }
         Err(error) if is_begun(&error, &text[reader.progress().0..]) => {
-            match of_versions(reader.finish()) {
-                Ok(input) => DetectionStage::Done(Ok(cut(input))),
+            match of_versions(reader.finish(), VersionsEnd::Cut) {
+                Ok(input) => DetectionStage::Done(Ok(input)),
                 Err(_) => not_watched(text, error),
             }
         }
         Err(error) => not_watched(text, error),
-        Ok(false) => DetectionStage::Done(of_versions(reader.finish())),
+        Ok(false) => DetectionStage::Done(of_versions(reader.finish(), VersionsEnd::Whole)),
     }
 }
 
@@ -284,7 +286,7 @@ fn cut(input: Input) -> Input {
     match input {
         Input::Versions { versions, .. } => Input::Versions {
             versions,
-            is_cut: true,
+            end: VersionsEnd::Cut,
         },
         input => input,
     }
@@ -299,19 +301,22 @@ fn is_end(error: &ReadError, rest: &str) -> bool {
         && left.next().is_none()
 }
 
-fn of_versions(versions: Vec<ObservedVersion>) -> Result<Input, NotDetected> {
+/// The end of a watch with an ERROR.
+fn ended(error: &str) -> VersionsEnd {
+    let event: Value = serde_json::from_str(error).unwrap_or_default();
+    VersionsEnd::Error(text(&event["object"], "message").to_owned())
+}
+
+pub(super) fn of_versions(
+    versions: Vec<ObservedVersion>,
+    end: VersionsEnd,
+) -> Result<Input, NotDetected> {
     if versions.is_empty() {
         return Err(NotDetected::WatchEvent("BOOKMARK".to_owned()));
     }
     let mut objects = versions.iter().enumerate();
     let wrong = objects.find_map(|(at, version)| check(&version.object, at + 1).err());
-    wrong.map_or(
-        Ok(Input::Versions {
-            versions,
-            is_cut: false,
-        }),
-        Err,
-    )
+    wrong.map_or(Ok(Input::Versions { versions, end }), Err)
 }
 
 fn read_document(mut reader: ObjectReader) -> DetectionStage {

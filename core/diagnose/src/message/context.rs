@@ -7,7 +7,7 @@ use super::{ErrorSource, ObjectHint};
 
 /// Words near a message that only one tool prints. The first mark in the text decides, because some tools also
 /// print the words of kubectl.
-const MARKS: [(&str, ErrorSource); 53] = [
+const MARKS: [(&str, ErrorSource); 54] = [
     ("while applying object", ErrorSource::Helm),
     ("server-side apply failed for object", ErrorSource::Helm),
     ("UPGRADE FAILED", ErrorSource::Helm),
@@ -47,6 +47,7 @@ const MARKS: [(&str, ErrorSource); 53] = [
     ("one or more objects failed to apply", ErrorSource::ArgoCd),
     ("one or more synchronization tasks", ErrorSource::ArgoCd),
     ("ComparisonError", ErrorSource::ArgoCd),
+    ("server side apply in dryrun mode", ErrorSource::ArgoCd),
     ("argocd app ", ErrorSource::ArgoCd),
     ("argocd-application-controller", ErrorSource::ArgoCd),
     ("level=fatal msg=\"rpc error: code = ", ErrorSource::ArgoCd),
@@ -168,6 +169,8 @@ pub(super) fn object(before: &str) -> ObjectHint {
         flux,
         kapp,
         helm,
+        argo_cd,
+        reflector,
         decoded,
     ] {
         read(before, &mut object);
@@ -183,9 +186,34 @@ pub(super) fn add_logged_namespace(before: &str, behind: &str, object: &mut Obje
     let line = &without_escapes(last_lines(before, 1));
     let behind = behind.lines().next().unwrap_or_default();
     let behind = &without_escapes(beginning(behind));
-    object.namespace = logged_namespace(line, behind);
+    object.namespace =
+        logged_namespace(line, behind).or_else(|| namespace_of_name(line, behind, object));
     let is_of_run = object.namespace.is_some();
     object.is_namespace_of_run = is_of_run && !names_object(line, behind, object);
+}
+
+/// Returns the namespace before the name of the object, where a log has both as a value: `key="shop/web"`,
+/// `pod="shop/web-0"`, `sync "shop/web" failed with`. A kind before the name is no namespace.
+fn namespace_of_name(line: &str, behind: &str, object: &ObjectHint) -> Option<String> {
+    let end = format!("/{}\"", object.name.as_ref()?);
+    let resource = object.resource.as_deref().unwrap_or_default();
+    let plural = resource.split(['.', '/']).next().unwrap_or_default();
+    let kind = object.kind.as_deref().unwrap_or_default();
+    let is_kind = |word: &str| {
+        word == plural || word.eq_ignore_ascii_case(kind) || plural.strip_suffix('s') == Some(word)
+    };
+    [line, behind].into_iter().find_map(|text| {
+        let mut places = text.match_indices(&end).map(|(at, _)| &text[..at]);
+        places.find_map(|before| {
+            let (before, namespace) = before.rsplit_once('"')?;
+            let is_value = before.ends_with(['=', ':', ' ']);
+            let is_label = namespace
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '-');
+            let is_namespace = is_value && is_label && !namespace.is_empty() && !is_kind(namespace);
+            is_namespace.then(|| namespace.to_owned())
+        })
+    })
 }
 
 /// Returns whether the line of a log names the same object as its message: `"name": "web"`, `name=web`,
@@ -292,6 +320,45 @@ fn flux(before: &str, object: &mut ObjectHint) {
     if let Some((kind, name)) = text.split_once('/') {
         object.kind = Some(kind.to_owned());
         set_name(name, object);
+    }
+}
+
+/// Returns whether a patch that failed behind this text was made from a manifest: `error when patching "web.yaml": `,
+/// `cannot patch "web" with kind Deployment: `.
+pub(super) fn patches_manifest(before: &str) -> bool {
+    let line = last_lines(before, 1);
+    ["error when patching ", "cannot patch "]
+        .iter()
+        .any(|it| line.contains(it))
+}
+
+/// `error running server side apply in dryrun mode for resource Deployment/web: `
+/// (`github.com/argoproj/argo-cd/gitops-engine/pkg/diff/diff.go serverSideDiff`, v3.5)
+fn argo_cd(before: &str, object: &mut ObjectHint) {
+    let named = between(last_lines(before, 1), "in dryrun mode for resource ", ": ");
+    if let Some((kind, name)) = named.and_then(|named| named.split_once('/')) {
+        object.kind = Some(kind.to_owned());
+        object.name = Some(name.to_owned());
+    }
+}
+
+/// `watch of *v1.Pod ended with: `, `failed to list *v1.Pod: `: the type in Go, whose package does not say the group
+/// (`k8s.io/client-go/tools/cache/reflector.go`, v0.36).
+fn reflector(before: &str, object: &mut ObjectHint) {
+    let line = last_lines(before, 1);
+    let begins = ["watch of *", "list *", "watch *"];
+    let typed = begins
+        .iter()
+        .find_map(|begin| Some(&line[line.rfind(begin)? + begin.len()..]));
+    let Some((package, kind)) = typed.and_then(|typed| typed.split_once('.')) else {
+        return;
+    };
+    let kind = &kind[..kind
+        .find(|c: char| !c.is_ascii_alphanumeric())
+        .unwrap_or(kind.len())];
+    let is_version = package.starts_with('v') && package.chars().all(|c| c.is_ascii_alphanumeric());
+    if is_version && !kind.is_empty() {
+        object.kind = Some(kind.to_owned());
     }
 }
 

@@ -3,9 +3,9 @@
 use optimist_apiserver::object::Metadata;
 use serde_json::Value;
 
-use super::ObjectHint;
 use super::context::{between, last_lines, set_kind};
 use super::parse::end_of;
+use super::{ObjectHint, ShownPatch};
 
 /// Reads the lines of `kubectl apply` about a refused patch.
 pub(super) fn kubectl_apply(before: &str, object: &mut ObjectHint) {
@@ -21,25 +21,23 @@ pub(super) fn kubectl_apply(before: &str, object: &mut ObjectHint) {
 /// The longest patch that is read, in bytes.
 const MAX_PATCH: usize = 64 * 1024;
 
-/// Returns whether a text ends with the patch of a refused `kubectl apply`, and that has a `resourceVersion`
+/// Returns the patch of a refused `kubectl apply` with which a text ends
 /// (`k8s.io/kubectl/pkg/cmd/apply/apply.go applyOneObject`, v0.36).
-pub(super) fn sends_version(before: &str) -> bool {
+pub(super) fn shown_patch(before: &str) -> Option<ShownPatch> {
     // What is about one patch has no second object.
     let named = last_lines(end_of(before), 8);
     if !named.contains("GroupVersionKind: \"") {
-        return false;
+        return None;
     }
     let from = before.len().saturating_sub(MAX_PATCH);
     let from = (from..).find(|at| before.is_char_boundary(*at));
     let text = &before[from.unwrap_or(before.len())..];
-    let Some((_, patch)) = text.rsplit_once("error when applying patch:\n") else {
-        return false;
-    };
-    let patch: Option<Value> = patch
-        .lines()
-        .next()
-        .and_then(|line| serde_json::from_str(line).ok());
-    patch.is_some_and(|patch| !patch.resource_version().is_empty())
+    let (_, patch) = text.rsplit_once("error when applying patch:\n")?;
+    let patch: Value = serde_json::from_str(patch.lines().next()?).ok()?;
+    Some(match patch.resource_version() {
+        "" => ShownPatch::WithoutVersion,
+        _ => ShownPatch::WithVersion,
+    })
 }
 
 /// `Object (apps/v1, Kind=Deployment: web) keeps changing, diffing without lock`

@@ -32,10 +32,19 @@ pub struct ReportedError {
     pub manager: Option<String>,
     /// The address of the resource in the configuration of Terraform, `module.shop.kubernetes_manifest.web`.
     pub address: Option<String>,
-    /// `true` if the text has the patch of `kubectl apply`, and that has the `resourceVersion` of the manifest.
-    pub sends_version: bool,
+    /// The patch of `kubectl apply` that the text shows.
+    pub patch: Option<ShownPatch>,
     /// The error itself.
     pub error: PrintedError,
+}
+
+/// A patch that `kubectl apply` prints with the error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShownPatch {
+    /// It has a `resourceVersion`: that of the manifest.
+    WithVersion,
+    /// It has none.
+    WithoutVersion,
 }
 
 /// A program that prints the server's errors in its own way.
@@ -192,8 +201,12 @@ pub enum PrintedError {
         /// `true` if that object is being deleted.
         terminating: bool,
     },
-    /// An operation of a JSON patch failed, for example a `test` (422).
-    PatchRefused,
+    /// The server could not apply a patch (422), and the message does not say why.
+    PatchRefused {
+        /// `true` if it can be a JSON patch: an operation failed, for example a `test`. Tools that apply manifests send
+        /// other patches.
+        is_json: bool,
+    },
     /// A `test` of a JSON patch found another value. A server does not print this: a program that applies the patch
     /// itself does.
     TestFailed {
@@ -290,10 +303,12 @@ impl ReportedError {
     /// (`k8s.io/apiserver/pkg/admission/plugin/resourcequota/controller.go checkQuotas`, v1.36). A candidate of an
     /// election decides anew when it has read the Lease
     /// (`k8s.io/client-go/tools/leaderelection/leaderelection.go tryAcquireOrRenew`, v0.36). A manifest with a version is
-    /// refused again.
+    /// refused again, and a patch without one compared none. Helm has read nothing that it could read again.
     pub fn is_for_redo(&self) -> bool {
         let decides_anew = self.object.is_quota() || self.object.is_lease();
-        self.error == PrintedError::Modified && !decides_anew && !self.sends_version
+        let is_of_helm = self.tool == Some(ErrorSource::Helm) || self.object.is_helm_release();
+        let reads = !decides_anew && !is_of_helm && self.patch.is_none();
+        self.error == PrintedError::Modified && reads
     }
 }
 
@@ -306,6 +321,13 @@ impl ObjectHint {
     /// Returns whether the object is a Lease.
     pub fn is_lease(&self) -> bool {
         self.resource.as_deref() == Some("leases.coordination.k8s.io")
+    }
+
+    /// Returns whether the object is a Secret in which Helm keeps a release
+    /// (`helm.sh/helm/v4/pkg/storage/storage.go makeKey`, v4.2).
+    pub fn is_helm_release(&self) -> bool {
+        let name = self.name.as_deref().unwrap_or_default();
+        self.resource.as_deref() == Some("secrets") && name.starts_with("sh.helm.release.v1.")
     }
 
     /// Returns whether the object is of a built-in kind that has no namespaces.

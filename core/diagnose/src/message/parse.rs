@@ -50,7 +50,10 @@ const BEGINNINGS: [(&str, Read); 37] = [
     ("Operation cannot be fulfilled on ", not_fulfilled),
     (
         "the server rejected our request due to an error in our request",
-        |_| Some((ObjectHint::default(), PrintedError::PatchRefused)),
+        |_| {
+            let error = PrintedError::PatchRefused { is_json: true };
+            Some((ObjectHint::default(), error))
+        },
     ),
     ("metadata.managedFields must be nil", |_| {
         Some((ObjectHint::default(), PrintedError::ManagedFieldsSent))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::context::{self, Marks};
 use super::parse::{self, TextPlace};
-use super::{MAX_ERRORS, ReportedError, escapes, kubectl, own_tool};
+use super::{MAX_ERRORS, PrintedError, ReportedError, escapes, kubectl, own_tool};
 
 /// The number of places that are read in one part.
 const PLACES: usize = 32;
@@ -118,13 +118,17 @@ impl ErrorReader {
         let mut object = context::object(before);
         object.add(place.object);
         context::add_logged_namespace(before, behind, &mut object);
+        let mut error = place.error;
+        if let PrintedError::PatchRefused { is_json } = &mut error {
+            *is_json = !context::patches_manifest(before);
+        }
         let one = ReportedError {
-            tool: own_tool(&place.error).or_else(|| self.marks.tool(text, place.start)),
+            tool: own_tool(&error).or_else(|| self.marks.tool(text, place.start)),
             manager: context::manager(before),
-            sends_version: kubectl::sends_version(&text[..place.start]),
+            patch: kubectl::shown_patch(&text[..place.start]),
             address: context::address(before, behind),
             object,
-            error: place.error,
+            error,
         };
         if self.found.len() < MAX_ERRORS && !self.found.contains(&one) {
             self.found.push(one);

@@ -45,7 +45,11 @@ impl KnownKind {
         let group = version.and_then(|version| GroupVersion::parse(version));
         let group = group.map(|it| it.group).or_else(|| hint.group.clone());
         let resource = hint.resource.as_deref();
-        let resource = resource.map(|it| it.split_once('.').unwrap_or((it, "")));
+        // `pods/eviction` is a subresource of pods.
+        let resource = resource.map(|it| {
+            let (plural, group) = it.split_once('.').unwrap_or((it, ""));
+            (plural.split('/').next().unwrap_or(plural), group)
+        });
         let builtin = Resources::builtin();
         let fits = |one: &&Arc<Resource>| {
             kind.is_none_or(|kind| one.kind == *kind)

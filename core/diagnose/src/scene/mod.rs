@@ -175,6 +175,7 @@ impl Scene {
             PrintedError::Invalid { .. }
             | PrintedError::Request(RequestProblem::NotStrict { .. })
             | PrintedError::NotOfSchema { .. }
+            | PrintedError::PatchRefused { is_json: false }
             | PrintedError::VersionOnCreate => return Err(NoScene::NeedsObjects),
             PrintedError::Request(_) => return Err(NoScene::NotOfObject),
             // Most kinds take an Update without a version: which kind it was has to be known.

@@ -61,7 +61,7 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<RequestLine> {
             super::sample::skeleton(&mut body);
             vec![("POST", collection, JSON, body)]
         }
-        PrintedError::PatchRefused => {
+        PrintedError::PatchRefused { .. } => {
             let test = json!([{"op": "test", "path": "/metadata/resourceVersion", "value": "1"}]);
             vec![("PATCH", path, JSON_PATCH, test)]
         }

@@ -61,6 +61,7 @@ crate::catalogue::messages! {
     card_watch(title) "Watch of {title}";
     card_watch_objects(count) "Watch of {count} objects";
     card_history(title) "Versions of {title}";
+    card_watch_ended(message) "The API server ended the watch with an error, so later versions are not here: {message}";
     card_cut() "The text ends inside of one more, which is left out.";
     card_audit() "Audit log of kube-apiserver";
     card_served() "Requests to optimist serve, as they come";
@@ -109,6 +110,9 @@ crate::catalogue::messages! {
     advice_precondition_uid() "The request was only for the object with the first uid, and the stored object has another one. Mostly the first object was deleted, and another one was created with its name. Nothing is deleted and nothing is written. Read the stored object, and decide again. A DELETE without preconditions.uid deletes whatever has the name.";
     advice_precondition_version() "The request was only for the version that was read, and somebody wrote the object after that. Nothing is deleted and nothing is written. Read the object again, and decide again for its version. A DELETE without preconditions.resourceVersion compares no version.";
     advice_version() "This Update needs the resourceVersion that was read: read the object, change that copy, and send it. A patch needs no version. If kubectl apply says this, the manifest or the annotation kubectl.kubernetes.io/last-applied-configuration has a resourceVersion: take it out there.";
+    advice_helm_release() "Helm keeps a release in this Secret. Another run of Helm wrote it at the same time. Wait until that run has ended, then look at helm history and run the command again. Do not edit this Secret.";
+    advice_helm_modified() "A patch or an apply by Helm compares a version only if the manifest of the chart has a metadata.resourceVersion. If it has one, take it out: every upgrade with an old version is refused. If it has none, the message does not say who compared a version. Run the same command of Helm again.";
+    advice_no_version_in_patch() "The patch that the message shows has no metadata.resourceVersion, so it carried no version of an earlier read. The API server repeats such a patch by itself if another write comes in between. The message does not say why it was refused here: a webhook or another API server can answer like this, too. Apply the manifest again.";
     advice_version_in_manifest() "The manifest has a metadata.resourceVersion: kubectl sent it in the patch that the message shows. The API server compares it with the stored version, so the next kubectl apply of this manifest is refused, too. Take metadata.resourceVersion out of the manifest: an apply without it compares no version.";
     advice_managed_fields() "Only the server writes managedFields. Take metadata.managedFields out of the manifest, and apply again.";
     advice_exists() "A create does not change an object that is there. To change it, apply or patch it. To have a new one, choose another name. A controller reads the object and checks its owner before it uses it.";
@@ -130,6 +134,7 @@ crate::catalogue::messages! {
     advice_version_on_create() "A create is for an object that is not there, so it can expect no version. Manifests that were saved from a cluster have metadata.resourceVersion and metadata.uid: take both out.";
     advice_not_served() "This is not about one object: the API server has no such path. It does not have the kind or the version (an upgrade removed it, or its definition is not installed), or the kind lacks the subresource, such as /status or /scale. kubectl api-resources and kubectl api-versions list what it serves. A client that keeps the list of kinds asks again after a restart.";
     advice_not_found() "The API server found no object of this name (404), and nothing is written. Either the object was deleted, or it was never created, or it is in another namespace or cluster. An Update that arrives after a delete gets this answer, too. If the object is to be there, create it. If it is a namespace, create it before what is in it. For a controller this is routine: the object is gone.";
+    advice_patch_of_manifest() "The message does not say why the API server refused the patch. Nothing is written. The answer of the API server has the cause, and kubectl prints it with -v=8.";
     advice_patch() "The API server does not say which operation failed: a test found another value, or a path to replace or remove is not there. Perhaps somebody wrote in between. Read the object again, and make a new patch from the copy. Nothing is written, not even the operations before the failed one.";
     advice_test() "The value at this path is not the one that the patch expects: somebody wrote in between, or the patch was made for another object. Read the object again, and make a new patch. None of its operations is done.";
     error_webhook(webhook) "The admission webhook {webhook} denied the request";
@@ -165,6 +170,7 @@ crate::catalogue::messages! {
     error_already_exists() "The object already exists";
     error_terminating() "The object already exists and is being deleted";
     error_patch() "The JSON patch was refused";
+    error_patch_of_manifest() "The patch was refused";
     error_managed_fields() "The apply carries managedFields";
     error_other_than_expected(what) "kubectl expected another {what}";
     error_not_overwritten(key) "{key} already has a value";
@@ -174,11 +180,11 @@ crate::catalogue::messages! {
     error_owned_value(key, value) "{key} is {value}; kubectl overwrites it only with --overwrite";
     error_object_unknown() "object not named";
     error_namespace_of_run() "The log names this namespace for the object that the controller worked on. The refused object can be in another one, or in none.";
-    error_missing(what) "The message does not say {what}.";
+    error_missing(what) "Not found in the message: {what}.";
     error_missing_kind() "the kind";
     error_missing_name() "the name";
     error_missing_namespace() "the namespace";
-    error_missing_tool() "which tool wrote";
+    error_missing_tool() "the tool";
     error_get() "This command prints the object that the message is about:";
     error_get_gone() "This command says whether an object of this name is there now:";
     error_get_next() "Paste its output here, to see who owns what.";
@@ -415,7 +421,7 @@ crate::catalogue::messages! {
 
     // The scene of an error message.
     next_title() "What to do now";
-    next_says() "The write carried the version of an earlier read. Another client wrote in between, so the API server refused the write and stored nothing. Each next write below ran in this page, with one made-up change by each client.";
+    next_says() "The API server answers so to a write that carries the version of an earlier read, if another client wrote in between. It stored nothing. Each next write below ran in this page, with one made-up change by each client.";
     next_running() "The next writes run.";
     next_both() "Both changes are in the object.";
     next_lost(code) "The answer is {code}, and the other client's change is lost.";

@@ -97,6 +97,7 @@ impl CasePreview {
             live,
             next,
             earlier: (!earlier.is_empty()).then_some(earlier),
+            left_out: left_out.map(|it| it.case.id.clone()).collect(),
             tool: DeliveryTool {
                 manager,
                 prune: pruning(tool).filter(|_| prunes).unwrap_or_default(),

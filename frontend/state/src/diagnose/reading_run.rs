@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use optimist_diagnose::case::Case;
-use optimist_diagnose::input::{Detection, Input, NotDetected, text_of_file};
+use optimist_diagnose::input::{Detection, Input, NotDetected, VersionsEnd, text_of_file};
 
 use super::read_work::{FoundObject, ReadItem};
 use super::reading::{CaseReading, Masks, PartialReading};
@@ -286,7 +286,7 @@ impl DiagnoseState {
         let last = versions.last()?.object.clone();
         let mut case = Case::all_of(&[Input::Versions {
             versions,
-            is_cut: false,
+            end: VersionsEnd::Whole,
         }])
         .pop()?;
         // Its number need not be in the log.

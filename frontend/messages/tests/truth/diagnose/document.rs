@@ -112,6 +112,13 @@ fn unmarked(pasted: &Pasted) -> bool {
     objects.any(|meta| meta.get("uid").is_none() && meta.get("managedFields").is_none())
 }
 
+/// The version in the patch that kubectl apply printed with its error; `null` if the patch has none.
+fn sent_version(pasted: &Pasted) -> Option<Value> {
+    let patch = pasted.message.split_once("error when applying patch:\n")?.1;
+    let patch: Value = serde_json::from_str(patch.lines().next()?).ok()?;
+    Some(patch["metadata"]["resourceVersion"].clone())
+}
+
 /// The number of texts that are an object as somebody wants it.
 fn manifests(pasted: &Pasted) -> usize {
     let texts = pasted.texts.iter();
@@ -146,6 +153,9 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
                         .max(it.message.lines().count())
                         .max(it.message.matches("&&").count() + 1),
         )
+    }),
+    ("card_watch_ended", |said, it| {
+        Some(has_text(it, "\"ERROR\"") && has_text(it, &said.text("message")))
     }),
     ("card_cut", |_, it| {
         let last = it.texts.first()?.lines().last()?;
@@ -512,7 +522,12 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         Some(says(it, &["testing value"]) && !inside)
     }),
     ("advice_patch", |_, it| {
-        Some(says(it, &["due to an error in our request"]))
+        let manifest = says(it, &["error when patching ", "cannot patch "]);
+        Some(says(it, &["due to an error in our request"]) && !manifest)
+    }),
+    ("advice_patch_of_manifest", |_, it| {
+        let manifest = says(it, &["error when patching ", "cannot patch "]);
+        Some(says(it, &["due to an error in our request"]) && manifest)
     }),
     ("error_not_of_release", |_, it| {
         Some(says(
@@ -535,6 +550,9 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
             it,
             &["patch", "test", "due to an error in our request"],
         ))
+    }),
+    ("error_patch_of_manifest", |_, it| {
+        Some(says(it, &["error when patching ", "cannot patch "]))
     }),
     ("error_managed_fields", |_, it| {
         Some(says(it, &["managedfields must be nil"]))
@@ -713,10 +731,19 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         Some(says(it, &["must be specified for an update", "0x0"]))
     }),
     ("advice_version_in_manifest", |_, it| {
-        let patch = it.message.split_once("error when applying patch:\n")?.1;
-        let patch: Value = serde_json::from_str(patch.lines().next()?).ok()?;
-        let is_sent = patch["metadata"]["resourceVersion"].is_string();
-        Some(is_sent && says(it, &["the object has been modified"]))
+        Some(sent_version(it)?.is_string() && says(it, &["the object has been modified"]))
+    }),
+    ("advice_no_version_in_patch", |_, it| {
+        Some(sent_version(it)?.is_null() && says(it, &["the object has been modified"]))
+    }),
+    ("advice_helm_release", |_, it| {
+        Some(says(it, &["fulfilled on secrets "]) && says(it, &["sh.helm.release.v1."]))
+    }),
+    ("advice_helm_modified", |_, it| {
+        Some(
+            says(it, &["helm", "upgrade failed", "with kind"])
+                && says(it, &["the object has been modified"]),
+        )
     }),
     ("advice_managed_fields", |_, it| {
         Some(says(it, &["managedfields must be nil"]))
