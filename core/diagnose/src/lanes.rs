@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use optimist_apiserver::apply::{Manager, Managers};
+use optimist_apiserver::apply::{Manager, Managers, Path};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::EventType;
 use optimist_apiserver::status::causes;
@@ -60,10 +60,24 @@ pub struct LaneRow {
     pub outcome: RowOutcome,
     /// The change in the version of the object, as far as it was observed.
     pub version: Option<VersionFate>,
-    /// `true` if it lost an update.
-    pub loses: bool,
+    /// The fields of the updates that it lost.
+    pub lost: Vec<Path>,
     /// The core's judgement.
     pub mark: CoreMark,
+}
+
+impl LaneRow {
+    /// Returns whether it lost an update.
+    pub fn loses(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
+    /// Returns whether a change of it is a lost update, or a part of one.
+    pub fn is_lost(&self, change: &FieldChange) -> bool {
+        let field = &change.field.0;
+        let mut lost = self.lost.iter().map(|path| &path.0);
+        lost.any(|lost| lost.starts_with(field) || field.starts_with(lost))
+    }
 }
 
 /// The pace at which a field changes: a number of changes, and the time from the first to the last.
@@ -235,15 +249,15 @@ impl RecordedLanes {
 
     /// The requests of a log to one object.
     pub fn of_log(history: &RecordedHistory, log: &AuditLog, findings: &Findings) -> Self {
-        let mut losing = vec![false; history.steps.len()];
-        for lost in &findings.lost {
-            if let Some(loses) = losing.get_mut(lost.lost) {
-                *loses = true;
+        let mut losses: Vec<Vec<Path>> = vec![Vec::new(); history.steps.len()];
+        for finding in &findings.lost {
+            if let Some(of_step) = losses.get_mut(finding.lost) {
+                of_step.push(finding.field.clone());
             }
         }
         let mut clients = Clients::default();
         let (mut of_rows, mut rows) = (Vec::new(), Vec::new());
-        for (step, loses) in history.steps.iter().zip(losing) {
+        for (step, lost) in history.steps.iter().zip(losses) {
             let event = &log.events[step.event];
             of_rows.push(vec![clients.count(
                 &event.manager(),
@@ -255,7 +269,7 @@ impl RecordedLanes {
                 time: Some(event.completed),
                 outcome: outcome(step, event),
                 version: fate(step, event),
-                loses,
+                lost,
                 mark: match &step.prediction {
                     CoreAnswer::Same { .. } => CoreMark::Same,
                     CoreAnswer::Other { .. } => CoreMark::Differs,
@@ -287,7 +301,7 @@ impl RecordedLanes {
                 time: time(&version.object, &writers),
                 outcome: version_outcome(before, version),
                 version: version_fate(before, version),
-                loses: false,
+                lost: Vec::new(),
                 mark: CoreMark::NoRequest,
             });
         }

@@ -6,6 +6,7 @@ use optimist_apiserver::server::{ApiServer, Release};
 use optimist_diagnose::audit::findings::{Findings, Reaction};
 use optimist_diagnose::audit::recorded::{CoreAnswer, KnownObject, NotRun, RecordedHistory};
 use optimist_diagnose::audit::{AuditLog, AuditReader};
+use optimist_diagnose::lanes::RecordedLanes;
 use serde_json::{Value, json};
 
 const MERGE: &str = "application/merge-patch+json";
@@ -258,6 +259,37 @@ fn a_member_beside_the_others_of_an_atomic_map_loses_nothing() {
     assert_eq!(lost(selector("zone", "a")), [""; 0]);
     let disk = ".spec.template.spec.nodeSelector.disk";
     assert_eq!(lost(selector("disk", "hdd")), [disk]);
+}
+
+#[test]
+fn a_row_with_a_lost_update_tells_it_from_the_writers_own_change() {
+    let mut on = map(&[("ann", MERGE, value("1"))]);
+    let both = json!({"data": {"a": "2", "own": "new"}});
+    on.send("ben", Method::PATCH, MAP, MERGE, &both);
+    on.send("ben", Method::GET, MAP, MERGE, &Value::Null);
+    let log = on.log(|_| true);
+    let history = history(&log);
+    let findings = Findings::search(&history, &log);
+    let rows = RecordedLanes::of_log(&history, &log, &findings).rows;
+    let [lost] = &findings.lost[..] else {
+        panic!("{:?}", findings.lost);
+    };
+    let row = &rows[lost.lost];
+    let changes = findings
+        .changes
+        .iter()
+        .filter(|(step, _)| *step == lost.lost);
+    let told = changes.map(|(_, change)| (change.field.to_string(), row.is_lost(change)));
+    let expected = [
+        (".data.a".to_owned(), true),
+        (".data.own".to_owned(), false),
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+    assert!(
+        rows.iter()
+            .enumerate()
+            .all(|(at, row)| row.loses() == (at == lost.lost))
+    );
 }
 
 #[test]

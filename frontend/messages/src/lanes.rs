@@ -169,11 +169,24 @@ fn of_request(
                 visible(reason.map_or("", |answer| text(answer, "reason"))).into_owned()
             }
         },
-        RowOutcome::Written if row.loses => en::lane_lost(&changed(changes)),
+        RowOutcome::Written if row.loses() => lost(row, changes),
         RowOutcome::Written if !changes.is_empty() => changed(changes),
         RowOutcome::Written if step.known_after == KnownObject::Absent => en::lane_deleted(),
         RowOutcome::Written if event.code == Some(201) => en::lane_created(),
         RowOutcome::Written => String::new(),
+    }
+}
+
+/// Says which updates a row lost, before its other changes.
+fn lost(row: &LaneRow, changes: &[&FieldChange]) -> String {
+    let (lost, others): (Vec<_>, Vec<_>) = changes.iter().partition(|change| row.is_lost(change));
+    match (lost.is_empty(), others.is_empty()) {
+        (true, _) => {
+            let fields: Vec<String> = row.lost.iter().map(field).collect();
+            en::lane_lost(&fields.join(", "))
+        }
+        (false, true) => en::lane_lost(&changed(&lost)),
+        (false, false) => en::lane_lost_beside(&changed(&lost), &changed(&others)),
     }
 }
 

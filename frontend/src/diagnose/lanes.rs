@@ -301,7 +301,7 @@ fn row(props: &LanesProps, at: usize, stop: Option<usize>) -> Option<RowProps> {
         text: history.text(at)?,
         lanes: row.lanes.iter().map(numbered).collect(),
         outcome: row.outcome,
-        loses: row.loses,
+        loses: row.loses(),
         mark: row.mark,
         selected: props.selected == Some(at),
         stop: stop == Some(at),

@@ -23,7 +23,7 @@ pub(super) fn step_card(store: &StateHandle, history: &Recorded, at: usize) -> H
     };
     let tone = match row.outcome {
         RowOutcome::Refused => "is-refused",
-        _ if row.loses => "is-lossy",
+        _ if row.loses() => "is-lossy",
         RowOutcome::Written => "is-written",
         _ => "",
     };

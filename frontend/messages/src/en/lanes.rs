@@ -22,6 +22,7 @@ crate::catalogue::messages! {
     lane_not_run() "observed, not run here";
     lane_no_request() "observed, no request seen";
     lane_lost(changes) "lost update: {changes}";
+    lane_lost_beside(changes, others) "lost update: {changes}; also changed: {others}";
     lane_unchanged() "changed nothing";
     lane_dry_run() "dry run: nothing stored";
     lane_owned(count) "{count} {count|field is|fields are} owned by others";

@@ -479,6 +479,10 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
     ("lane_same_code", |_, it| Some(it.same()?.0)),
     ("lane_differs", |_, it| Some(it.same()? != (true, true))),
     ("lane_lost", |_, it| Some(accepted(it.line()))),
+    ("lane_lost_beside", |said, it| {
+        let apart = said.text("changes") != said.text("others");
+        Some(accepted(it.line()) && apart)
+    }),
     ("lane_unchanged", |_, it| {
         let same = version(&it.line()["responseObject"]).zip(it.shown_before());
         Some(accepted(it.line()) && same.is_none_or(|(now, before)| now == before))
