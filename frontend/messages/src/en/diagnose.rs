@@ -256,7 +256,7 @@ crate::catalogue::messages! {
     happened_flips_text(count, first, last) "The value changed hands {count} {count|time|times} between version {first} and {last}.";
     happened_returns(field, changes, returns) "{field} changed {changes} {changes|time|times}, and {returns} {returns|change|changes} went back to an earlier value.";
     happened_not_owned() "The versions do not say who wrote: they were printed without managedFields. Print them again with this option: --show-managed-fields";
-    happened_no_fight() "No field was changed back and forth by two managers.";
+    happened_no_fight() "No manager changed a field again after another manager had changed it.";
     happened_nothing() "No field changed between these versions.";
     happened_one_version() "There is only one version, so there is nothing to compare. A watch shows changes: ";
     happened_watch_command() "kubectl get deployment NAME -n NAMESPACE -w -o json --output-watch-events --show-managed-fields";
