@@ -136,10 +136,15 @@ impl Case {
     /// appear. Each input is a text. An error message without a name belongs to every case that it fits. Definitions
     /// belong to every case; if there are only definitions, they are the objects.
     pub fn all_of<'a>(input: impl IntoIterator<Item = &'a Input>) -> Vec<Self> {
+        Self::all_of_texts((0..).zip(input))
+    }
+
+    /// Sorts like [`all_of`](Self::all_of) input that comes in parts, each with the number of its text.
+    pub fn all_of_texts<'a>(input: impl IntoIterator<Item = (u32, &'a Input)>) -> Vec<Self> {
         let mut flat: Vec<&Input> = Vec::new();
         let mut manifests = ManifestTexts::default();
         let mut cases: Vec<Self> = Vec::new();
-        for (text, input) in input.into_iter().enumerate() {
+        for (text, input) in input {
             let several = match input {
                 Input::Several(several) => several.as_slice(),
                 one => std::slice::from_ref(one),

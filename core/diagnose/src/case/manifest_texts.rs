@@ -3,13 +3,13 @@
 /// The cases of the manifests in each text.
 #[derive(Debug, Default)]
 pub(super) struct ManifestTexts {
-    /// The text and the positions of the cases, each once, in the order of the input.
-    texts: Vec<(usize, Vec<usize>)>,
+    /// The number of the text and the positions of the cases, each once, in the order of the input.
+    texts: Vec<(u32, Vec<usize>)>,
 }
 
 impl ManifestTexts {
     /// Adds a manifest in a text. Texts come in their order.
-    pub(super) fn add(&mut self, text: usize, case: usize) {
+    pub(super) fn add(&mut self, text: u32, case: usize) {
         match self.texts.last_mut() {
             Some((last, cases)) if *last == text => {
                 if !cases.contains(&case) {
@@ -26,7 +26,7 @@ impl ManifestTexts {
         let mut left_out = Vec::new();
         for (at, (_, cases)) in self.texts.iter().enumerate() {
             let later = &self.texts[at + 1..];
-            let is_next_release = |(_, next): &(usize, Vec<usize>)| {
+            let is_next_release = |(_, next): &(u32, Vec<usize>)| {
                 let again = cases.iter().filter(|case| next.contains(case)).count();
                 next.len() > 1 && again > 0 && 2 * again >= cases.len()
             };

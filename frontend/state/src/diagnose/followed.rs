@@ -24,6 +24,7 @@ impl DiagnoseState {
         }
         let item = InputItem {
             id: self.next,
+            first: self.next,
             live: false,
             content: detect(&text),
             text: text.into(),

@@ -141,6 +141,7 @@ impl DiagnoseState {
         });
         let item = InputItem {
             id,
+            first: id,
             text: text.as_str().into(),
             live: true,
             content: Ok(Input::AuditLog(text.into())),

@@ -149,6 +149,8 @@ pub struct DiagnoseState {
 pub struct InputItem {
     /// Its number: it never comes again.
     pub id: u32,
+    /// The number of the first thing of the text that it came in.
+    first: u32,
     /// Its text.
     pub text: Rc<str>,
     /// `true` for the log of a running server, which grows.

@@ -221,8 +221,13 @@ impl DiagnoseState {
     ) -> Rc<InputItem> {
         let id = self.next;
         self.next += 1;
+        let first = match &self.reading {
+            ReadingStage::TextJob(_, items) => items.first().map(|item| item.id),
+            _ => None,
+        };
         Rc::new(InputItem {
             id,
+            first: first.unwrap_or(id),
             text,
             live: false,
             content,
@@ -252,8 +257,8 @@ impl DiagnoseState {
         self.owner = None;
         self.read_log();
         let items = self.items.iter();
-        let input = items.filter_map(|it| it.content.as_ref().ok());
-        let cases = Case::all_of(input);
+        let input = items.filter_map(|it| Some((it.first, it.content.as_ref().ok()?)));
+        let cases = Case::all_of_texts(input);
         let audited = self.audited_case().filter(|audited| {
             let mut known = cases.iter();
             !known.any(|case| case.id.may_be(&audited.id))

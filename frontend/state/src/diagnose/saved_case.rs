@@ -4,13 +4,14 @@ use std::rc::Rc;
 
 use optimist_client::Preset;
 use optimist_diagnose::anonymize::CaseSettings;
+use optimist_diagnose::input::Input;
 use optimist_diagnose::scene::GivenParts;
 use optimist_links::Session;
 use optimist_masking::masked_text;
 use optimist_simulation::{HistoryTree, NGINX, World};
 use serde_json::{Value, json};
 
-use super::{CaseKeeping, DiagnoseState, SelectedStep, WRITERS};
+use super::{CaseKeeping, DiagnoseState, InputItem, SelectedStep, WRITERS};
 use crate::State;
 use crate::address::{Page, session_fragment};
 use crate::share::Withheld;
@@ -137,6 +138,28 @@ fn read_given_parts(json: &Value) -> GivenParts {
     }
 }
 
+/// The largest text of several manifests, in bytes: a larger one in YAML would not be read again.
+const MAX_TOGETHER: usize = 3 * 1024 * 1024;
+
+/// The texts of the things. The manifests of one text stay together: which text has them tells the releases apart.
+fn texts(items: &[Rc<InputItem>]) -> Vec<Rc<str>> {
+    let is_manifest = |item: &InputItem| matches!(item.content, Ok(Input::Manifest(_)));
+    let mut texts: Vec<Rc<str>> = Vec::new();
+    for together in
+        items.chunk_by(|one, next| one.first == next.first && is_manifest(one) && is_manifest(next))
+    {
+        let parts = || together.iter().map(|item| &item.text);
+        let size: usize = parts().map(|text| text.len()).sum();
+        if together.len() == 1 || size > MAX_TOGETHER {
+            texts.extend(parts().cloned());
+        } else {
+            let parts: Vec<&str> = parts().map(|text| &**text).collect();
+            texts.push(parts.join("---\n").into());
+        }
+    }
+    texts
+}
+
 fn client_slug(client: Preset) -> Option<&'static str> {
     WRITERS.contains(&client).then(|| client.slug())
 }
@@ -149,9 +172,10 @@ impl DiagnoseState {
 
     /// Returns the input of the case, with the texts that are not read yet.
     fn saved(&self) -> SavedCase {
-        let read = self.items.iter().map(|item| Rc::clone(&item.text));
+        let mut texts = texts(&self.items);
+        texts.extend(self.waiting.iter().cloned());
         SavedCase {
-            texts: read.chain(self.waiting.iter().cloned()).collect(),
+            texts,
             client: self.client,
             manager: self.manager.clone(),
             given: self.given.clone(),

@@ -292,6 +292,34 @@ fn a_reload_keeps_the_case() {
 }
 
 #[test]
+fn the_release_that_an_object_was_in_is_known_after_a_reload() {
+    let manifest = |name: &str| CONFIG.replace("name: web", &format!("name: {name}"));
+    let live = manifest("gone").replace(
+        "name: gone",
+        "name: gone\n  namespace: default\n  uid: u\n  annotations: {meta.helm.sh/release-name: r, \
+         meta.helm.sh/release-namespace: default}\n  labels: {app.kubernetes.io/managed-by: Helm}",
+    );
+    let release = |names: [&str; 2]| names.map(manifest).join("---\n");
+    let mut page = diagnose();
+    bring(&mut page, &live);
+    bring(&mut page, &release(["gone", "kept"]));
+    bring(&mut page, &release(["kept", "new"]));
+    page.send(DiagnoseMsg::Client(Preset::Helm3));
+    page.finish_work();
+    let outcome = |page: &Page| {
+        let preview = page.state.diagnose.preview.as_ref().expect("a preview");
+        let mut rows = preview.rows();
+        let row = rows.find(|row| row.object.name == "gone");
+        row.expect("it is there").outcome
+    };
+    assert_eq!(outcome(&page), PreviewOutcome::Deleted);
+    assert_eq!(page.state.diagnose.items.len(), 5);
+    let page = page.reload("#/diagnose");
+    assert_eq!(page.state.diagnose.items.len(), 5);
+    assert_eq!(outcome(&page), PreviewOutcome::Deleted);
+}
+
+#[test]
 fn a_text_that_is_not_recognized_is_typed_again() {
     let mut page = diagnose();
     let table = "NAME   READY   AGE\nweb    1/1     5d\n";
