@@ -20,7 +20,7 @@ struct TreeNode {
     step: Option<Step>,
     /// The world at this node.
     world: World,
-    /// Whether the same edit would have lost nothing as an apply; empty until it is tried.
+    /// `true` if the same edit would have lost nothing as an apply; empty until it is tried.
     apply_keeps: OnceLock<bool>,
 }
 
