@@ -29,6 +29,7 @@ mod scope;
 mod selector;
 mod started;
 mod table;
+mod url;
 mod user;
 mod view;
 mod warnings;
@@ -276,6 +277,9 @@ impl ApiServer {
         body: &[u8],
         trace: &mut Trace,
     ) -> Result<ObjectAnswer, Refusal> {
+        if matches!(info.verb, Verb::Get | Verb::Patch | Verb::Delete) {
+            check_segment(&info.name)?;
+        }
         let answer = match (info.verb, info.name.is_empty()) {
             (verb, _) if info.subresource == kinds::FINALIZE && verb != Verb::Update => {
                 Err(Status::method_not_allowed())
@@ -448,6 +452,20 @@ fn response(code: StatusCode, bytes: Vec<u8>, media_type: &'static str) -> Respo
         .headers_mut()
         .insert(header::CONTENT_TYPE, media_type);
     response
+}
+
+/// A name that a path of keys cannot have is refused before anything is looked for (`NamespaceKeyFunc` of
+/// `registry/generic/registry/store.go`, `IsValidPathSegmentName`).
+fn check_segment(name: &str) -> Result<(), Refusal> {
+    let problem = match name {
+        "." | ".." => format!("may not be '{name}'"),
+        _ if name.contains('%') => "may not contain '%'".to_owned(),
+        _ => return Ok(()),
+    };
+    Err(Status::bad_request(format!(
+        "Name parameter invalid: {}: {problem}",
+        crate::go::quote(name)
+    )))
 }
 
 /// The key under which etcd keeps an object.

@@ -10,6 +10,7 @@ use super::list_options::is_true;
 use super::resource::{Definition, Resource};
 use super::resources::Resources;
 use super::scale::{self, SCALE};
+use super::url::{decoded, read_query};
 use super::view::View;
 use crate::field::ErrorPath;
 use crate::go;
@@ -155,9 +156,23 @@ impl RequestInfo {
     /// # Errors
     /// 404 or 405 where nothing serves the path, 422 for options that are not valid.
     pub fn parse(request: &Request<Vec<u8>>, resources: &Resources) -> Result<Self, Refusal> {
-        let path = ResourcePath::parse(request.uri().path())?;
-        let resource = served(&path, request.method(), resources)?;
-        Self::at(request, &path, resource)
+        let decoded = decoded(request.uri().path());
+        let path = ResourcePath::parse(&decoded);
+        let found = path.and_then(|path| {
+            let resource = served(&path, request.method(), resources)?;
+            Ok((path, resource))
+        });
+        match found {
+            Ok((path, resource)) => Self::at(request, &path, resource),
+            Err(refusal) => {
+                // The limit is read before a route is looked for.
+                let path = ResourcePath::parse(&decoded).unwrap_or_default();
+                let query = read_query(request);
+                let verb = verb_of(&path, request.method(), &query).unwrap_or(Verb::Get);
+                check_time_limit(verb, path.subresource, &query)?;
+                Err(refusal)
+            }
+        }
     }
 
     /// Reads the method, query and headers of a request to a resource.
@@ -169,10 +184,7 @@ impl RequestInfo {
         path: &ResourcePath<'_>,
         resource: &Arc<Resource>,
     ) -> Result<Self, Refusal> {
-        let query: Vec<(String, String)> =
-            form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes())
-                .into_owned()
-                .collect();
+        let query = read_query(request);
         let verb = verb_of(path, request.method(), &query)?;
         check_time_limit(verb, path.subresource, &query)?;
         let header = |name| {
@@ -183,8 +195,9 @@ impl RequestInfo {
         let content_type = content_type.as_str();
         let changes = matches!(verb, Verb::Patch | Verb::Update);
         let unnamed = changes && path.name.is_empty();
-        // No route of a built-in kind takes a change of a collection.
-        if unnamed && resource.is_builtin() {
+        let again = verb == Verb::Create && !path.name.is_empty() && path.subresource.is_empty();
+        // No route of a built-in kind takes a change of a collection, or makes what has a name in the path.
+        if (unnamed || again) && resource.is_builtin() {
             return Err(Status::method_not_allowed());
         }
         if verb == Verb::Patch {
@@ -215,7 +228,8 @@ impl RequestInfo {
             resource: Arc::clone(resource),
             parent,
             namespace: path.namespace.to_owned(),
-            name: path.name.to_owned(),
+            // The handler of a custom resource makes what the body names (`customresource_handler.go`).
+            name: if again { "" } else { path.name }.to_owned(),
             subresource: path.subresource.to_owned(),
             options,
             content_type: content_type.to_owned(),
@@ -254,6 +268,9 @@ fn media_type(header: &str, verb: Verb) -> String {
     let (media_type, parameters) = header.split_once(';').unwrap_or((header, ""));
     if verb == Verb::Patch {
         return media_type.trim().to_owned();
+    }
+    if media_type.trim().is_empty() {
+        return header.to_owned();
     }
     let parameters = parameters.trim().trim_end_matches(';');
     let has_value = |parameter: &str| {
@@ -334,7 +351,7 @@ fn served<'a>(
         return Ok(resource);
     }
     match (&resource.definition, method.as_str()) {
-        (Definition::Builtin(_), "DELETE") => Err(Status::method_not_allowed()),
+        (Definition::Builtin(_), "DELETE" | "POST") => Err(Status::method_not_allowed()),
         (Definition::Custom(_), verb @ ("POST" | "DELETE")) => {
             let verb = if verb == "POST" { "create" } else { "delete" };
             Err(Status::method_not_supported(
