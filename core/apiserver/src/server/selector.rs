@@ -166,6 +166,10 @@ fn parse_fields(text: &str) -> Result<Vec<FieldRequirement>, String> {
             .map(|(at, operator)| (&term[..at], &term[at + operator.len()..], operator != "!="))
             .ok_or_else(|| format!("invalid selector: '{text}'; can't understand '{term}'"))?;
         let value = unescape(value)?;
+        // Nothing compared with nothing selects everything (`hasTerm.Transform`).
+        if path.is_empty() && value.is_empty() {
+            continue;
+        }
         requirements.push(FieldRequirement {
             path: path.to_owned(),
             value,

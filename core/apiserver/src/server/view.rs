@@ -207,13 +207,13 @@ impl View {
     }
 }
 
-/// The name of the type that the server holds an object in.
+/// The name of the internal type that the server holds an object in.
 fn go_type(resource: &Resource, list: &str) -> String {
     match resource.definition {
         Definition::Custom(_) => format!("*unstructured.Unstructured{list}"),
         Definition::Builtin(_) => {
             let package = match resource.group_version.group.split('.').next() {
-                Some("") | None => "core",
+                Some("" | "events") | None => "core",
                 Some(first) => first,
             };
             format!("*{package}.{}{list}", resource.kind)
