@@ -95,6 +95,19 @@ fn decode_with<'a>(
     }
 }
 
+/// Returns whether a field is neither a pointer nor a type with a decoder of its own.
+fn keeps_before_null(field: &Field) -> bool {
+    let plain = match &field.ty {
+        Type::Struct(_) => true,
+        Type::Scalar(scalar) => matches!(
+            scalar,
+            Scalar::String | Scalar::Bool | Scalar::Int32 | Scalar::Int64 | Scalar::Raw
+        ),
+        _ => false,
+    };
+    plain && !field.pointer
+}
+
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -153,7 +166,11 @@ impl<'a> Decoder<'a> {
             }
             let outer = std::mem::replace(&mut self.owner, &ty.name);
             self.path.push(DecodeStep::Field(&field.name, &ty.name));
-            let value = self.value(node, &field.ty, before);
+            let value = match before {
+                // A later `null` leaves what Go does not hold by a pointer as it is (`literalStore`).
+                Some(before) if matches!(node, Node::Null) && keeps_before_null(field) => before,
+                before => self.value(node, &field.ty, before),
+            };
             found.push((position, name, value));
             self.owner = outer;
             self.path.pop();
@@ -303,6 +320,11 @@ impl<'a> Decoder<'a> {
             {
                 node.into()
             }
+            (Scalar::Int32 | Scalar::Int64 | Scalar::IntOrString, Node::Number(n))
+                if self.is_minus_zero(n) =>
+            {
+                0.into()
+            }
             (Scalar::Number, Node::Number(_)) => node.into(),
             (Scalar::Untyped | Scalar::Raw, _) => node.into(),
             (Scalar::IntOrString, Node::String(_)) => node.into(),
@@ -325,6 +347,11 @@ impl<'a> Decoder<'a> {
             }
             _ => self.mistyped(&node, ty),
         }
+    }
+
+    /// `-0`, which is an integer to Go (`strconv.ParseInt`), but `-0.0` is not.
+    fn is_minus_zero(&self, n: &serde_json::Number) -> bool {
+        n.is_f64() && n.as_f64() == Some(0.0) && self.numbers.text(n, || self.path()) == "-0"
     }
 
     /// Go reads a list of numbers as bytes, too.
@@ -379,10 +406,12 @@ impl<'a> Decoder<'a> {
             ty,
             Type::Scalar(Scalar::Time | Scalar::MicroTime | Scalar::IntOrString)
         );
+        let earlier = unmarshaled.then(|| self.error.take()).flatten();
         self.unfit(&what, &name);
         if unmarshaled && self.fatal.is_none() {
             self.fatal = self.error.clone();
         }
+        self.error = earlier.or(self.error.take());
         Value::Null
     }
 

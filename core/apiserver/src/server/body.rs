@@ -157,7 +157,7 @@ pub(super) fn decode_options(info: &RequestInfo, body: &[u8]) -> Result<Node, Re
             ))
         }),
         "application/yaml" => yaml::parse(&String::from_utf8_lossy(body))
-            .map(|document| document.node)
+            .map(|document| by_keys(document.node))
             .map_err(|error| Status::bad_request(error.in_go())),
         #[cfg(feature = "protobuf")]
         super::protobuf::MEDIA_TYPE => super::protobuf::delete_options(body),
@@ -175,21 +175,22 @@ fn decode_custom(
 ) -> Result<(Value, Vec<String>), Refusal> {
     let resource = &info.resource;
     let head = head(&node);
-    if let Some(error) = foreign::uninterpretable(&head) {
+    if let Some(error) = foreign::uninterpretable(&interpreted(&node)) {
         return Err(unrecognized(info, &error, body));
     }
     let kind = text(&head, "kind");
     let found = GroupVersion::parse(text(&head, "apiVersion"));
     let found = found.unwrap_or_else(|| GroupVersion::new("", ""));
-    let refuse = |error: &str| {
+    let refuse_as = |expected: &str, error: &str| {
         if kind.is_empty() {
             return unrecognized(info, error, body);
         }
-        let (version, expected) = (go::quote(&found.version), &resource.kind);
+        let version = go::quote(&found.version);
         Status::bad_request(format!(
             "{kind} in version {version} cannot be handled as a {expected}: {error}"
         ))
     };
+    let refuse = |error: &str| refuse_as(&resource.kind, error);
     if let Some(error) = json::huge_number_error(&node) {
         return Err(refuse(&error));
     }
@@ -209,7 +210,9 @@ fn decode_custom(
     }
     let (value, strict_errors) = custom.decode(node).map_err(|error| refuse(&error))?;
     let strict_errors = with_repeated(info, repeated, strict_errors);
-    let warnings = apply_field_validation(info, strict_errors, refuse)?;
+    // The object has been decoded, and says what it is.
+    let refuse_strictly = |error: &str| refuse_as(kind, error);
+    let warnings = apply_field_validation(info, strict_errors, refuse_strictly)?;
     check_version(&found, &resource.group_version)?;
     Ok((value, warnings))
 }
@@ -389,14 +392,35 @@ pub(super) fn interpreted(node: &Node) -> Value {
     let Node::Object(members) = node else {
         return head(node);
     };
+    // The first that is no text is an error, whatever comes after it.
     let named = |field: &str| {
-        let mut found = members.iter().rev();
-        found.find_map(|(name, value)| name.eq_ignore_ascii_case(field).then_some(value))
+        let found = || {
+            let found = members.iter();
+            found.filter(|(name, _)| name.eq_ignore_ascii_case(field))
+        };
+        let wrong = found().find(|(_, value)| !matches!(value, Node::Null | Node::String(_)));
+        match wrong.or_else(|| found().next_back())? {
+            (_, Node::HugeNumber(_)) => Some(Value::from(0)),
+            (_, value) => Some(Value::from(value.clone())),
+        }
     };
     let fields = ["apiVersion", "kind"].iter();
     fields
-        .filter_map(|field| Some(((*field).to_owned(), Value::from(named(field)?.clone()))))
+        .filter_map(|field| Some(((*field).to_owned(), named(field)?)))
         .collect()
+}
+
+/// YAML is decoded through a map, which JSON writes in the order of its keys (`sigs.k8s.io/yaml`).
+fn by_keys(node: Node) -> Node {
+    match node {
+        Node::Object(mut members) => {
+            members.sort_by(|(a, _), (b, _)| a.cmp(b));
+            let members = members.into_iter();
+            Node::Object(members.map(|(key, value)| (key, by_keys(value))).collect())
+        }
+        Node::Array(items) => Node::Array(items.into_iter().map(by_keys).collect()),
+        other => other,
+    }
 }
 
 /// The answer to every body that does not decode, if it is for the scale of a custom resource: its scheme

@@ -76,21 +76,40 @@ impl DeleteOptions {
         }
         let options = StructFields("DeleteOptions", "", node);
         let preconditions = node.get("preconditions").unwrap_or(&Node::Null);
-        if !matches!(preconditions, Node::Null | Node::Object(_)) {
-            return Err(options.wrong("preconditions", preconditions, "v1.Preconditions"));
+        let conditions = StructFields("Preconditions", "preconditions.", preconditions);
+        let read = |field: &str, found: &mut Self| -> Result<(), Refusal> {
+            match field {
+                GRACE_PERIOD => {
+                    found.grace_period_seconds = options.seconds(GRACE_PERIOD, period)?
+                }
+                "preconditions" if !matches!(preconditions, Node::Null | Node::Object(_)) => {
+                    return Err(options.wrong(field, preconditions, "v1.Preconditions"));
+                }
+                "preconditions" => {
+                    (found.uid, found.resource_version) = conditions.preconditions()?
+                }
+                "orphanDependents" => {
+                    found.orphan_dependents = options.read(field, "bool", |node| match node {
+                        Node::Bool(orphan) => Some(*orphan),
+                        _ => None,
+                    })?;
+                }
+                "propagationPolicy" => {
+                    found.propagation_policy = options.text(field, "v1.DeletionPropagation")?;
+                }
+                "dryRun" => found.dry_run = options.texts(field)?,
+                _ => {}
+            }
+            Ok(())
+        };
+        let mut found = Self::default();
+        // The first mistake of the document is told (`decodeState.saveError`).
+        if let Node::Object(members) = node {
+            for (field, _) in members {
+                read(field, &mut found)?;
+            }
         }
-        let preconditions = StructFields("Preconditions", "preconditions.", preconditions);
-        Ok(Self {
-            grace_period_seconds: options.seconds(GRACE_PERIOD, period)?,
-            uid: preconditions.text("uid", "types.UID")?,
-            resource_version: preconditions.text("resourceVersion", "string")?,
-            orphan_dependents: options.read("orphanDependents", "bool", |node| match node {
-                Node::Bool(orphan) => Some(*orphan),
-                _ => None,
-            })?,
-            propagation_policy: options.text("propagationPolicy", "v1.DeletionPropagation")?,
-            dry_run: options.texts("dryRun")?,
-        })
+        Ok(found)
     }
 
     /// Returns the warning of a kind for a deletion that does not name the fate of dependents.
@@ -205,6 +224,21 @@ impl StructFields<'_> {
             node => Err(self.wrong(field, node, "string")),
         });
         texts.collect()
+    }
+
+    /// The uid and the version of preconditions, in their order.
+    fn preconditions(&self) -> Result<(Option<String>, Option<String>), Refusal> {
+        let (mut uid, mut version) = (None, None);
+        if let Node::Object(members) = self.2 {
+            for (field, _) in members {
+                match field.as_str() {
+                    "uid" => uid = self.text(field, "types.UID")?,
+                    "resourceVersion" => version = self.text(field, "string")?,
+                    _ => {}
+                }
+            }
+        }
+        Ok((uid, version))
     }
 
     fn wrong(&self, field: &str, node: &Node, ty: &str) -> Refusal {

@@ -288,7 +288,16 @@ fn owners(meta: &JsonMap) -> Vec<FieldError> {
     let Some(list) = meta.get("ownerReferences") else {
         return errors;
     };
-    let one = |owner: &Value| wire::of_type("OwnerReference", owner);
+    // An apply of a custom resource can leave out what Go always writes.
+    let one = |owner: &Value| {
+        let mut owner = owner.clone();
+        for field in ["apiVersion", "kind", "name", "uid"] {
+            if owner.get(field).is_none() {
+                owner[field] = "".into();
+            }
+        }
+        wire::of_type("OwnerReference", &owner)
+    };
     let all = |list: &Value| {
         let shown: Vec<String> = list.as_array().into_iter().flatten().map(one).collect();
         format!("[{}]", shown.join(","))
