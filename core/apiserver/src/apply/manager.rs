@@ -55,7 +55,11 @@ impl FieldManager<'_> {
         let (mut managers, before) = self.starting_point(live, requested);
         // If an object does not fit its type, no manager can own its fields
         // (`UpdateNoErrors`).
-        if self.may_mistype && !validate(new, self.root, true).is_empty() {
+        // Only a status keeps what a patch makes of the kind or version.
+        let may_differ = self.is_custom && !self.subresource.is_empty();
+        if may_differ && self.check_kind(new).is_err()
+            || self.may_mistype && !validate(new, self.root, true).is_empty()
+        {
             return;
         }
         // The ownership of an existing object without managers is tracked only after its first apply.

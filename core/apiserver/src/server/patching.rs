@@ -382,7 +382,9 @@ fn decode(
     in_order: impl Fn() -> Raw,
 ) -> Result<DraftObject, Refusal> {
     if info.resource.is_builtin() {
-        if let Some(error) = foreign::mistake(&info.resource, Scheme::of_request(info), &patched) {
+        if let Some(error) =
+            foreign::mistake_of_patch(&info.resource, Scheme::of_request(info), &patched)
+        {
             return Err(no_result(&in_order().compact(), &error));
         }
         // The scales of custom resources have no internal version.
@@ -401,7 +403,10 @@ fn decode(
         Node::from(patched)
     };
     if strict_errors.is_empty() || info.options.field_validation != FieldValidation::Strict {
-        let mut draft = body::decode_patched(info, patched, &in_order)?;
+        let decoded = body::decode_patched(info, patched, &in_order);
+        // Of several mistakes the first of the document is told, and a value has lost their order.
+        let mut draft =
+            decoded.or_else(|_| body::decode_patched(info, Node::from(in_order()), &in_order))?;
         strict_errors.append(&mut draft.warnings);
         draft.warnings = strict_errors;
         return Ok(draft);

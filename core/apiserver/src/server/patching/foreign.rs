@@ -89,6 +89,37 @@ pub(in crate::server) fn mistake(
     undecodable_as(&version, kind, object).or_else(|| other_kind(resource, scheme, &version, kind))
 }
 
+/// The same for the result of a patch, which is decoded into the internal type: without a version, it is looked
+/// for in the internal one (`gvkWithDefaults` of `serializer/json`).
+pub(in crate::server) fn mistake_of_patch(
+    resource: &Resource,
+    scheme: Scheme,
+    object: &Value,
+) -> Option<String> {
+    let error = mistake(resource, scheme, object)?;
+    let kind = text(object, "kind");
+    let unversioned = scheme == Scheme::Builtin
+        && text(object, "apiVersion").is_empty()
+        && uninterpretable(object).is_none();
+    let own = !UNVERSIONED.contains(&kind) && !META.contains(&kind);
+    if !unversioned || !own || kind.is_empty() || kind == resource.kind {
+        return Some(error);
+    }
+    if registered(&resource.group_version, kind) {
+        let package = scheme.package(resource);
+        let to = &resource.kind;
+        return Some(format!(
+            "converting ({package}.{kind}) to ({package}.{to}): unknown conversion"
+        ));
+    }
+    Some(format!(
+        "no kind {} is registered for the internal version of group {} in scheme \"{}\"",
+        go::quote(kind),
+        go::quote(&resource.group_version.group),
+        scheme.place(resource),
+    ))
+}
+
 /// The error of decoding an object of another kind into its own type, which comes before its conversion
 /// (`Decode` of `serializer/versioning`).
 fn undecodable_as(version: &GroupVersion, kind: &str, object: &Value) -> Option<String> {

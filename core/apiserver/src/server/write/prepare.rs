@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::endpoint;
 use crate::apply::{PathElement, Set};
 use crate::go;
-use crate::object::Metadata;
+use crate::object::{Metadata, text};
 use crate::schema::{Empties, Scalar};
 use crate::server::kinds::{self, metadata};
 use crate::server::resource::{Definition, Generation};
@@ -20,6 +20,7 @@ pub(super) fn before_update(
     empties: &Empties,
     live: &Value,
 ) -> Result<(), Refusal> {
+    check_version_named(info, object)?;
     let keep = |object: &mut Value, field: &str| {
         let value = live.metadata().and_then(|meta| meta.get(field));
         object.set_meta(field, value.cloned().unwrap_or(Value::Null));
@@ -69,6 +70,16 @@ pub(super) fn before_update(
         object.set_meta("generation", live.generation() + 1);
     }
     validate_update(info, object, empties, live)
+}
+
+/// A patch can leave a custom resource without a version, and then it has no type (`objectMetaAndKind` of
+/// `pkg/registry/rest/create.go`, over `ObjectKinds` of `apiextensions-apiserver/pkg/crdserverscheme`).
+fn check_version_named(info: &RequestInfo, object: &Value) -> Result<(), Refusal> {
+    if info.resource.is_builtin() || !text(object, "apiVersion").is_empty() {
+        return Ok(());
+    }
+    let missing = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+    Err(Status::internal_error(missing))
 }
 
 /// An apply of a custom resource is not decoded: a time of deletion that cannot be read is none
