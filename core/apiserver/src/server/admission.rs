@@ -1,6 +1,6 @@
 //! Plugins that are asked before an object is stored or deleted: limit ranges, Pod Security, storage classes,
-//! subjects of certificates, resizes of pods, policies, then quotas (`LimitRanger`, `PodSecurity`,
-//! `PersistentVolumeClaimResize`, `CertificateSubjectRestriction`, `PodResizeValidator`,
+//! overheads, subjects of certificates, resizes of pods, policies, then quotas (`LimitRanger`, `PodSecurity`,
+//! `PersistentVolumeClaimResize`, `RuntimeClass`, `CertificateSubjectRestriction`, `PodResizeValidator`,
 //! `ValidatingAdmissionPolicy` and `ResourceQuota`, in the order of the default plugins; they see an object after its rules).
 
 mod classes;
@@ -13,7 +13,7 @@ mod resizes;
 use serde_json::Value;
 
 use super::kinds::certificates::is_for_organization;
-use super::kinds::pod_admission::default_class;
+use super::kinds::pod_admission::{default_class, overhead_mistake};
 use super::{ApiServer, RequestInfo, Trace};
 use crate::object::{Metadata, text};
 use crate::status::{Refusal, Status};
@@ -92,6 +92,7 @@ impl ApiServer {
             limits::check(&attributes, object, &self.store)?;
             pod_security::check(&attributes, object, &self.store, trace)?;
             classes::check_growth(&attributes, object, &self.store)?;
+            check_overhead(&attributes, object, &self.store)?;
             check_subject(&attributes, object)?;
             resizes::check(&attributes, object, &self.store)?;
             check_default(&attributes, object, &self.store)?;
@@ -115,6 +116,16 @@ fn forbidden(asked: &Attributes<'_>, object: &Value, why: &str) -> Refusal {
         name => name,
     };
     Status::forbidden(&asked.info.group_resource(), name, why)
+}
+
+fn check_overhead(asked: &Attributes<'_>, object: &Value, store: &Store) -> Result<(), Refusal> {
+    if asked.operation != "CREATE" || asked.info.resource.kind != "Pod" {
+        return Ok(());
+    }
+    match overhead_mistake(object, store) {
+        Some(why) => Err(forbidden(asked, object, why)),
+        None => Ok(()),
+    }
 }
 
 /// One class of priority is the default one (`validatePriorityClass` of `plugin/pkg/admission/priority`).
