@@ -459,7 +459,7 @@ fn response(code: StatusCode, bytes: Vec<u8>, media_type: &'static str) -> Respo
 fn check_segment(name: &str) -> Result<(), Refusal> {
     let problem = match name {
         "." | ".." => format!("may not be '{name}'"),
-        _ if name.contains('%') => "may not contain '%'".to_owned(),
+        _ if name.as_bytes().contains(&b'%') => "may not contain '%'".to_owned(),
         _ => return Ok(()),
     };
     Err(Status::bad_request(format!(

@@ -157,22 +157,11 @@ impl RequestInfo {
     /// 404 or 405 where nothing serves the path, 422 for options that are not valid.
     pub fn parse(request: &Request<Vec<u8>>, resources: &Resources) -> Result<Self, Refusal> {
         let decoded = decoded(request.uri().path());
-        let path = ResourcePath::parse(&decoded);
-        let found = path.and_then(|path| {
-            let resource = served(&path, request.method(), resources)?;
-            Ok((path, resource))
-        });
-        match found {
-            Ok((path, resource)) => Self::at(request, &path, resource),
-            Err(refusal) => {
-                // The limit is read before a route is looked for.
-                let path = ResourcePath::parse(&decoded).unwrap_or_default();
-                let query = read_query(request);
-                let verb = verb_of(&path, request.method(), &query).unwrap_or(Verb::Get);
-                check_time_limit(verb, path.subresource, &query)?;
-                Err(refusal)
-            }
-        }
+        let path = ResourcePath::parse(&decoded)
+            .map_err(|refusal| unrouted(request, &ResourcePath::default(), refusal))?;
+        let resource = served(&path, request.method(), resources)
+            .map_err(|refusal| unrouted(request, &path, refusal))?;
+        Self::at(request, &path, resource)
     }
 
     /// Reads the method, query and headers of a request to a resource.
@@ -305,6 +294,15 @@ fn check_time_limit(
         ))),
         _ => Ok(()),
     }
+}
+
+/// The refusal of a request without a route. Its time limit is read before a route is looked for.
+#[cold]
+fn unrouted(request: &Request<Vec<u8>>, path: &ResourcePath<'_>, refusal: Refusal) -> Refusal {
+    let query = read_query(request);
+    let verb = verb_of(path, request.method(), &query).unwrap_or(Verb::Get);
+    let limit = check_time_limit(verb, path.subresource, &query);
+    limit.err().unwrap_or(refusal)
 }
 
 /// The resource that a path asks for.

@@ -14,7 +14,7 @@ pub(super) fn read_query(request: &Request<Vec<u8>>) -> Vec<(String, String)> {
 
 /// A path as routes see it, without escapes (`net/url` `URL.Path`).
 pub(super) fn decoded(path: &str) -> Cow<'_, str> {
-    if !path.contains('%') {
+    if !path.as_bytes().contains(&b'%') {
         return Cow::Borrowed(path);
     }
     let mut bytes = Vec::with_capacity(path.len());
