@@ -42,7 +42,7 @@ pub struct Explanation {
     pub next: Option<Suggestion>,
 }
 
-/// What a delete changed about the mark of an object for its deletion.
+/// The change that a delete made to the mark of an object for its deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeletionMark {
     /// The object got it.
@@ -133,7 +133,7 @@ pub enum ExplanationKind {
         actor: ActorId,
         /// The version that has the mark.
         version: Revision,
-        /// What is new about the mark.
+        /// The change of the mark.
         mark: DeletionMark,
         /// `true` if the object has finalizers.
         finalizers: bool,
