@@ -7,6 +7,7 @@ mod escapes;
 mod forms;
 mod invalid;
 mod kubectl;
+mod marks;
 mod parse;
 mod reader;
 mod request_problem;

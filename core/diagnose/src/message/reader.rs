@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::context::{self, Marks};
+use super::context;
+use super::marks::Marks;
 use super::parse::{self, TextPlace};
 use super::{MAX_ERRORS, PrintedError, ReportedError, escapes, kubectl, own_tool};
 

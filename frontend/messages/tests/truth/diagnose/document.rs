@@ -143,6 +143,9 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     }),
     ("card_errors", |said, it| {
         let count = said.number("count")? as usize;
+        // Go prints several errors as one: `[a, b]`.
+        let is_aggregate = it.message.starts_with('[');
+        let errors = it.message.matches(", ").count() + 1;
         Some(
             1 < count
                 && count
@@ -151,7 +154,8 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
                         .matches("onflict")
                         .count()
                         .max(it.message.lines().count())
-                        .max(it.message.matches("&&").count() + 1),
+                        .max(it.message.matches("&&").count() + 1)
+                        .max(if is_aggregate { errors } else { 0 }),
         )
     }),
     ("card_watch_ended", |said, it| {
