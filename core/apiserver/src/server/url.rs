@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use http::Request;
+use percent_encoding::percent_decode_str;
 
 /// The query, decoded, in its order.
 pub(super) fn read_query(request: &Request<Vec<u8>>) -> Vec<(String, String)> {
@@ -14,26 +15,10 @@ pub(super) fn read_query(request: &Request<Vec<u8>>) -> Vec<(String, String)> {
 
 /// A path as routes see it, without escapes (`net/url` `URL.Path`).
 pub(super) fn decoded(path: &str) -> Cow<'_, str> {
-    if !path.as_bytes().contains(&b'%') {
-        return Cow::Borrowed(path);
+    match path.as_bytes().contains(&b'%') {
+        true => percent_decode_str(path).decode_utf8_lossy(),
+        false => Cow::Borrowed(path),
     }
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut parts = path.split('%');
-    bytes.extend(parts.next().unwrap_or_default().bytes());
-    for part in parts {
-        let escaped = part.get(..2).map(|digits| u8::from_str_radix(digits, 16));
-        match escaped {
-            Some(Ok(byte)) => {
-                bytes.push(byte);
-                bytes.extend_from_slice(&part.as_bytes()[2..]);
-            }
-            _ => {
-                bytes.push(b'%');
-                bytes.extend_from_slice(part.as_bytes());
-            }
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
