@@ -12,29 +12,33 @@ pub(super) struct Assignment {
     pub(super) path: Vec<String>,
     /// The new value; `None` to remove.
     pub(super) value: Option<Value>,
+    /// `true` if nothing was there: what it is in can be empty, too.
+    pub(super) adds: bool,
 }
 
 /// The edits that lead to `after`. A list whose length changed is assigned as a whole.
 pub(super) fn edits(changes: &[ValueChange], after: &Value) -> Vec<Assignment> {
-    let mut found: Vec<(&str, Option<&Value>)> = Vec::new();
+    let mut found: Vec<(&str, Option<&Value>, bool)> = Vec::new();
     for change in changes {
         let mut pointer = change.pointer.as_str();
         let mut value = change.after.as_ref();
+        let mut adds = change.before.is_none();
         if change.before.is_none() || change.after.is_none() {
             let list = pointer.rsplit_once('/').map(|(list, _)| list);
             let list = list.and_then(|list| Some((list, after.pointer(list)?)));
             if let Some((list, whole @ Value::Array(_))) = list {
-                (pointer, value) = (list, Some(whole));
-                found.retain(|(other, _)| !is_below(other, list));
+                (pointer, value, adds) = (list, Some(whole), false);
+                found.retain(|(other, ..)| !is_below(other, list));
             }
         }
-        if !found.iter().any(|(other, _)| is_below(pointer, other)) {
-            found.push((pointer, value));
+        if !found.iter().any(|(other, ..)| is_below(pointer, other)) {
+            found.push((pointer, value, adds));
         }
     }
-    let edit = |(pointer, value): (&str, Option<&Value>)| Assignment {
+    let edit = |(pointer, value, adds): (&str, Option<&Value>, bool)| Assignment {
         path: pointer.split('/').skip(1).map(unescape).collect(),
         value: value.cloned(),
+        adds,
     };
     found.into_iter().map(edit).collect()
 }
@@ -57,6 +61,7 @@ mod tests {
         let edit = |path: &[&str], value: Option<Value>| Assignment {
             path: path.iter().map(|part| (*part).to_owned()).collect(),
             value,
+            adds: false,
         };
         assert_eq!(
             edits(&changes(&before, &after), &after),

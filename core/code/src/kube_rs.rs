@@ -248,6 +248,7 @@ impl Rust<'_> {
             let edit = Assignment {
                 path: rest.to_vec(),
                 value: edit.value.clone(),
+                adds: false,
             };
             return fields::assign(&format!("{variable}.metadata"), meta, &edit);
         }

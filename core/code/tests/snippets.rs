@@ -381,6 +381,40 @@ fn who_reads_again_after_a_conflict_does_so_in_a_loop() {
 }
 
 #[test]
+fn go_makes_a_map_before_it_sets_the_first_member() {
+    let body = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "annotations": {"a": "1"}}, "spec": {"replicas": 5},
+    });
+    let target = "/apis/apps/v1/namespaces/default/deployments/web";
+    let sent = Sent {
+        method: "PUT",
+        target,
+        content_type: "application/json",
+        body: &body,
+    };
+    let go = |before: Option<Value>| {
+        let change = ValueChange {
+            pointer: "/metadata/annotations/a".to_owned(),
+            before,
+            after: Some("1".into()),
+        };
+        sent.with(&Resources::builtin(), |call| {
+            client_go(&ClientRequest {
+                edits: Some(std::slice::from_ref(&change)),
+                ..*call
+            })
+            .code
+        })
+    };
+    let made = "if deployment.Annotations == nil {\n";
+    let set = "deployment.Annotations[\"a\"] = \"1\"\n";
+    let (new, known) = (go(None), go(Some("0".into())));
+    assert!(new.contains(made) && new.contains(set), "{new}");
+    assert!(!known.contains(made) && known.contains(set), "{known}");
+}
+
+#[test]
 fn custom_kinds_go_through_the_dynamic_clients() {
     let server = recorded_server();
     let body = json!({

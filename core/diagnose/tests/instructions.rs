@@ -184,6 +184,8 @@ fn a_way_out_says_which_lines_to_change_and_the_command_of_its_client() {
                 .text
                 .ends_with(" --reset-then-reuse-values --set autoscaling.enabled=true\n")
     );
+    let trial = left_out[2].try_first.as_ref().expect("it can be tried");
+    assert!(trial.starts_with("# This meets no conflict. Look at the manifest"));
     let agreed = own(RemedyKind::Agree);
     assert_eq!(
         agreed[0].text,

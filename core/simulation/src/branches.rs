@@ -1,5 +1,10 @@
 //! The histories of a tree: naming, comparing and deleting them.
 
+use std::collections::HashMap;
+
+use optimist_apiserver::apply::Managers;
+use serde_json::Value;
+
 use super::{Exchange, HistoryTree, NodeId, Outcome, Step};
 use optimist_apiserver::storage::Revision;
 use optimist_client::{ValueChange, changes};
@@ -16,6 +21,8 @@ pub struct BranchPoint {
     /// The differences between the object at the end of the first history and at the end of the
     /// second.
     pub differs: Vec<ValueChange>,
+    /// `true` if other managers own fields at the end of the second history, or own them by another operation.
+    pub owners_differ: bool,
 }
 
 /// The outcome of a branch from the node at which it parts from the others.
@@ -160,7 +167,15 @@ impl HistoryTree {
             let stored = self.world_at(node).and_then(|world| world.stored());
             stored.map(|(_, object)| (**object).clone())
         };
+        let owners = |object: &Option<Value>| {
+            let managers = object.as_ref().map(Managers::of_object).unwrap_or_default();
+            let owned = managers
+                .iter()
+                .map(|owned| (owned.manager.clone(), owned.set.clone()));
+            owned.collect::<HashMap<_, _>>()
+        };
         let (before, after) = (object(first), object(second));
+        let owners_differ = owners(&before) != owners(&after);
         let differs = changes(&before.unwrap_or_default(), &after.unwrap_or_default());
         Some(BranchPoint {
             fork,
@@ -170,6 +185,7 @@ impl HistoryTree {
                 .into_iter()
                 .filter(|change| !change.is_bookkeeping())
                 .collect(),
+            owners_differ,
         })
     }
 
@@ -308,6 +324,8 @@ mod tests {
             .map(ToString::to_string)
             .collect();
         assert_eq!(differs, ["replicas 5→2"]);
+        assert!(branch_point.owners_differ);
+        assert!(!tree.compare(a, a).unwrap().owners_differ);
         assert!(tree.compare(a, 99).is_none());
     }
 

@@ -3,8 +3,8 @@
 use optimist_apiserver::server::Fact;
 use optimist_client::{ValueChange, WriteMethod, visible};
 use optimist_simulation::{
-    Action, ActorId, BranchOutcome, EditResult, Headline, HeadlineContent, HistoryTree, LastWrite,
-    NodeId, Operation, Outcome, RequestKind, Step, WatchAction, World,
+    Action, ActorId, BranchOutcome, BranchPoint, EditResult, Headline, HeadlineContent,
+    HistoryTree, LastWrite, NodeId, Operation, Outcome, RequestKind, Step, WatchAction, World,
 };
 
 use crate::edits::{edit_result, lost_short};
@@ -194,6 +194,14 @@ pub fn branch_labels(tree: &HistoryTree, parent: NodeId) -> Vec<(NodeId, String)
         branch(tree, node, actor, method)
     };
     each_once(siblings.iter().map(|&node| (node, label(node))))
+}
+
+/// Compares the ends of two branches whose values are the same.
+pub fn compared_ends(point: &BranchPoint) -> String {
+    match point.owners_differ {
+        true => en::branch_other_owners(),
+        false => en::branch_the_same(),
+    }
 }
 
 /// Names all histories of a tree by their last nodes, each differently: by the name that a user gave,

@@ -82,7 +82,7 @@ fn results(
         <>
             <h3>{ label::branch_in_the_end() }</h3>
             if point.differs.is_empty() {
-                <p class="muted">{ label::branch_the_same() }</p>
+                <p class="muted">{ messages::compared_ends(point) }</p>
             } else {
                 <table>
                     <thead>

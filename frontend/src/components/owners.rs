@@ -57,12 +57,8 @@ pub(crate) fn owners(store: &StateHandle) -> Html {
 }
 
 fn row(store: &StateHandle, owners: &Owners, line: &Line) -> Html {
-    // An item of a list is owned where its first line begins.
-    let places = line.items.iter().chain([&line.pointer]);
-    let mut numbers: Vec<usize> = places.flat_map(|place| owners.at(place)).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let managers: Vec<(usize, &Manager)> = numbers
+    let managers: Vec<(usize, &Manager)> = owners
+        .at(&line.pointer)
         .into_iter()
         .filter_map(|number| Some((number, owners.managers().get(number)?)))
         .collect();

@@ -36,8 +36,17 @@ pub(crate) fn assign(
             None => format!("{name} = {}\n", zero(&place, imports)),
         });
     };
-    if let Some(simple) = simple(&place, value, imports) {
-        return Some(format!("{name} = {simple}\n"));
+    // A map can be nil where it had no such member: no member can be set in it then.
+    let new_in_map = place.in_map.as_ref().filter(|_| edit.adds);
+    let is_string = matches!(place.ty, Type::Scalar(Scalar::String)) && !place.named;
+    if new_in_map.is_none() || is_string {
+        let simple = simple(&place, value, imports);
+        let made = new_in_map.map_or_else(String::new, |(map, _)| {
+            format!("if {map} == nil {{\n\t{map} = map[string]string{{}}\n}}\n")
+        });
+        if let Some(simple) = simple {
+            return Some(format!("{made}{name} = {simple}\n"));
+        }
     }
     imports.add("encoding/json");
     let (target, value, reset) = match place.in_map {

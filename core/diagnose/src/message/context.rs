@@ -3,7 +3,7 @@
 use optimist_apiserver::server::ResourcePath;
 
 use super::ObjectHint;
-use super::kubectl::{kubectl_apply, kubectl_diff, kubectl_drain};
+use super::kubectl::{kubectl_apply, kubectl_diff, kubectl_drain, kubectl_edit};
 
 /// Returns the part of a text that still belongs to the message before it.
 pub(super) fn beginning(text: &str) -> &str {
@@ -36,6 +36,7 @@ pub(super) fn object(before: &str) -> ObjectHint {
         kubectl_apply,
         kubectl_diff,
         kubectl_drain,
+        kubectl_edit,
         terraform,
         flux,
         kapp,

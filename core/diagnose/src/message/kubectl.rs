@@ -4,7 +4,7 @@ use optimist_apiserver::object::Metadata;
 use serde_json::Value;
 
 use super::context::{between, last_lines, set_kind};
-use super::parse::end_of;
+use super::parse::{end_of, named, string};
 use super::{ObjectHint, ShownPatch};
 
 /// Reads the lines of `kubectl apply` about a refused patch.
@@ -38,6 +38,21 @@ pub(super) fn shown_patch(before: &str) -> Option<ShownPatch> {
         "" => ShownPatch::WithoutVersion,
         _ => ShownPatch::WithVersion,
     })
+}
+
+/// `error: deployments.apps "web" could not be patched: ` (`k8s.io/kubectl/pkg/cmd/util/editor/editoptions.go addError`,
+/// v0.36)
+pub(super) fn kubectl_edit(before: &str, object: &mut ObjectHint) {
+    let line = last_lines(before, 1);
+    let Some((of, _)) = line.rsplit_once(" could not be patched: ") else {
+        return;
+    };
+    let of = of.rsplit_once("error: ").map_or(of, |(_, of)| of);
+    if let Some((resource, name)) = of.split_once(' ')
+        && let Some((name, "")) = string(name)
+    {
+        *object = named(resource, &name);
+    }
 }
 
 /// `Object (apps/v1, Kind=Deployment: web) keeps changing, diffing without lock`

@@ -89,7 +89,7 @@ crate::catalogue::messages! {
     next_compare(actor) "Step back, and send as {actor} with resourceVersion.";
     next_compare_or_apply(actor) "Step back, and send as {actor} with resourceVersion, or as an apply.";
     next_other_order() "Step back and send in another order: this history is kept.";
-    next_force(name) "Tick force in {name} to take ownership, or undo the edit.";
+    next_force(name) "Tick force in {name} to take ownership, or leave the fields in conflict out of its apply.";
     next_force_request(name) "Add force=true to {name}'s request to take ownership, or leave the field out of its body.";
     next_create() "Step back to before the object was deleted, or choose Create in the menu beside Get.";
     next_fix(name) "Fix the request in {name} and send it again.";

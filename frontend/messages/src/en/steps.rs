@@ -101,10 +101,11 @@ crate::catalogue::messages! {
     branch_rename() "Rename…";
     branch_rename_or_delete() "Rename or delete…";
     branch_delete(name) "Delete {name}";
-    branch_begins() "The branches differ from the first step.";
-    branch_parts(step) "The branches differ after step {step}.";
+    branch_begins() "The branches part before the first step.";
+    branch_parts(step) "The branches part after step {step}.";
     branch_no_more() "no step of its own";
     branch_in_the_end() "What is stored in the end";
+    branch_other_owners() "The same values. Their owners differ: see managedFields.";
     branch_the_same() "The same, except for versions and times.";
 
     // What a request carries.

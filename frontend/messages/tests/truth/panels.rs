@@ -75,8 +75,8 @@ fn of_branches(tree: &HistoryTree) -> Vec<(About, String)> {
         } else {
             texts.push((About::Here, parts));
         }
-        if point.differs.is_empty() {
-            texts.push((About::Here, label::branch_the_same()));
+        if point.differs.is_empty() && first != second {
+            texts.push((About::Here, messages::compared_ends(&point)));
         }
     }
     texts
@@ -323,8 +323,17 @@ pub const PANELS: &[(&str, Condition)] = &[
             let stored = at.tree.world_at(end)?.stored();
             Some(stored.map(|(_, object)| without_times(object)))
         };
-        let of = |end: Option<&usize>| object(*end?);
-        Some(of(ends.first())? == of(ends.first())? || of(ends.first())? == of(ends.last())?)
+        let (first, last) = (*ends.first()?, *ends.last()?);
+        Some(object(first)? == object(last)? && entries_at(at, first)? == entries_at(at, last)?)
+    }),
+    ("branch_other_owners", |_, at| {
+        let ends = at.tree.ends();
+        let (first, last) = (*ends.first()?, *ends.last()?);
+        let object = |end: usize| {
+            let stored = at.tree.world_at(end)?.stored();
+            Some(stored.map(|(_, object)| without_times(object)))
+        };
+        Some(object(first)? == object(last)? && entries_at(at, first)? != entries_at(at, last)?)
     }),
     ("nothing_sent", |_, at| Some(at.so_far.is_empty())),
     ("timeline_start", |said, at| starts_with(said, at)),
@@ -604,6 +613,22 @@ fn shared(tree: &HistoryTree) -> Option<usize> {
             .take_while(|(a, b)| a == b)
             .count(),
     )
+}
+
+/// The entries of `managedFields` at the end of a branch, without their times, in an order of their own.
+fn entries_at(at: &Moment<'_>, end: usize) -> Option<Vec<String>> {
+    let stored = at.tree.world_at(end)?.stored();
+    let entries = stored.map_or(&[][..], |(_, object)| object.managed_entries());
+    let mut entries: Vec<String> = entries
+        .iter()
+        .map(|entry| {
+            let mut entry = entry.clone();
+            entry["time"] = Value::Null;
+            entry.to_string()
+        })
+        .collect();
+    entries.sort();
+    Some(entries)
 }
 
 /// An object without its version and its times, and without who owns what.

@@ -82,12 +82,15 @@ impl ToolInstruction<'_> {
             let comment = "# Only if the chart has this value, and then leaves replicas out. The values \
                            of the last release stay:\n";
             let set = "--reset-then-reuse-values --set autoscaling.enabled=true";
-            // Its dry run prints the manifest, so it shows whether replicas is left out.
-            all.push(tried(
-                comment,
-                &format!("{upgrade} {set}"),
-                "--dry-run=server",
-            ));
+            let mut second = tried(comment, &format!("{upgrade} {set}"), "--dry-run=server");
+            // The command meets no conflict: it applies nothing.
+            if let Some(first) = &mut second.try_first {
+                first.insert_str(
+                    0,
+                    "# This meets no conflict. Look at the manifest that it prints: replicas has to be gone.\n",
+                );
+            }
+            all.push(second);
         }
         all
     }
