@@ -13,7 +13,7 @@ use optimist_code::{delimiter, one_line, quote_always as quote, without_nul};
 use optimist_simulation::{Action, HistoryTree, ObjectRef, Operation, World};
 
 /// The functions that the script defines first. A cluster assigns its own versions and uids:
-/// `learn` records which of them corresponds to which of ours, and `step` inserts them. A server's
+/// `learn` records which of them corresponds to which of ours, the last time first, and `step` inserts them. A server's
 /// answer becomes a part of a sed command, so only letters, digits and hyphens are taken.
 const HEAD: &str = "\
 #!/bin/sh
@@ -28,7 +28,7 @@ learn() {
       printf '%s\\n' \"The $1 of $3 has other characters than letters, digits and hyphens.\" >&2
       return 0 ;;
   esac
-  known=\"$known;s/@$5@/$now/g\"
+  known=\"s/@$5@/$now/g;$known\"
 }
 step() {
   printf '\\n%s\\n' \"$1\"
@@ -130,7 +130,7 @@ impl ShellScript {
         }
         let subjects: Vec<ObjectRef> = world.subjects().cloned().collect();
         for subject in &subjects {
-            self.learn(None, world, subject);
+            self.learn(None, world, subject, false);
         }
     }
 
@@ -175,13 +175,17 @@ impl ShellScript {
         self.line(command.trim_end());
         self.line(&end);
         let subjects: Vec<ObjectRef> = exported.after.subjects().cloned().collect();
+        // In a cluster, controllers can have written since the version was learned: a later write sends the one that was
+        // read.
+        let is_read = exchange.method == "GET" && exchange.code == 200;
         for subject in &subjects {
-            self.learn(Some(exported.before), exported.after, subject);
+            let reads = is_read && subject.is_addressed_by(&exchange.method, &exchange.target, "");
+            self.learn(Some(exported.before), exported.after, subject, reads);
         }
     }
 
-    /// Records the version and the uid of the cluster for ours, if ours are new.
-    fn learn(&mut self, before: Option<&World>, after: &World, subject: &ObjectRef) {
+    /// Records the version and the uid of the cluster for ours, if ours are new or the step has read them.
+    fn learn(&mut self, before: Option<&World>, after: &World, subject: &ObjectRef, reads: bool) {
         let stored = |world: &World| {
             let (version, object) = world.server().store().get(subject.key())?;
             Some((version, object.meta_text("uid").to_owned()))
@@ -202,7 +206,7 @@ impl ShellScript {
                 quote(namespace)
             )
         };
-        if old.as_ref().is_none_or(|(old, _)| *old != version) {
+        if reads || old.as_ref().is_none_or(|(old, _)| *old != version) {
             self.line(place("resourceVersion", &format!("rv{version}")));
         }
         if !self.uids.contains_key(&uid) {

@@ -139,12 +139,12 @@ fn a_script_sends_the_versions_that_the_cluster_gave() {
         .collect();
     assert_eq!(
         updates,
-        ["  resourceVersion: \"7001\"", "  resourceVersion: \"7001\""],
-        "both send what they read\n{log}"
+        ["  resourceVersion: \"7003\"", "  resourceVersion: \"7003\""],
+        "both send what was read last, and not the version of the create\n{log}"
     );
     assert!(log.contains("uid: \"the-real-uid\""), "{log}");
     assert!(
-        log.contains(r#"{"op":"test","path":"/metadata/resourceVersion","value":"7002"}"#),
+        log.contains(r#"{"op":"test","path":"/metadata/resourceVersion","value":"7005"}"#),
         "{log}"
     );
     assert!(!log.contains('@'), "{log}");
@@ -183,7 +183,7 @@ fn a_script_takes_quotes_deletes_and_what_is_no_request_as_it_is() {
     let log = run(&text, "quotes");
     assert!(log.contains("it's $HOME `x` \\ EOF"), "{log}");
     assert!(log.contains("don't; $(touch /tmp/no)"), "{log}");
-    assert!(log.contains("\"resourceVersion\": \"7002\""), "{log}");
+    assert!(log.contains("\"resourceVersion\": \"7004\""), "{log}");
     assert!(log.contains("\"uid\": \"the-real-uid\""), "{log}");
 }
 

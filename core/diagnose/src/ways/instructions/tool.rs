@@ -77,20 +77,7 @@ impl ToolInstruction<'_> {
         }
         let mut all = vec![first];
         if on_owned == OnOwned::LeaveOut && self.leaves_replicas_to_an_autoscaler() {
-            // With --set alone, Helm forgets every value that was given before (`reuseValues` in
-            // `helm.sh/helm/v4/pkg/action/upgrade.go`, v4.2).
-            let comment = "# Only if the chart has this value, and then leaves replicas out. The values \
-                           of the last release stay:\n";
-            let set = "--reset-then-reuse-values --set autoscaling.enabled=true";
-            let mut second = tried(comment, &format!("{upgrade} {set}"), "--dry-run=server");
-            // The command meets no conflict: it applies nothing.
-            if let Some(first) = &mut second.try_first {
-                first.insert_str(
-                    0,
-                    "# This meets no conflict. Look at the manifest that it prints: replicas has to be gone.\n",
-                );
-            }
-            all.push(second);
+            all.push(left_to_autoscaler(&upgrade));
         }
         all
     }
@@ -205,6 +192,23 @@ fn tried(comments: &str, command: &str, option: &str) -> Instruction {
         try_first: Some(without_nul(format!("{command} {option}\n"))),
         ..Instruction::command(format!("{comments}{command}\n"))
     }
+}
+
+/// An upgrade with the value by which many charts leave `replicas` out. With `--set` alone, Helm forgets every value
+/// that was given before (`reuseValues` in `helm.sh/helm/v4/pkg/action/upgrade.go`, v4.2).
+fn left_to_autoscaler(upgrade: &str) -> Instruction {
+    let comment = "# Only if the chart has this value, and then leaves replicas out. The values of the last release \
+                   stay:\n";
+    let set = "--reset-then-reuse-values --set autoscaling.enabled=true";
+    let mut all = tried(comment, &format!("{upgrade} {set}"), "--dry-run=server");
+    // The trial meets no conflict: it applies nothing.
+    if let Some(first) = &mut all.try_first {
+        first.insert_str(
+            0,
+            "# This meets no conflict. Look at the manifest that it prints: replicas has to be gone.\n",
+        );
+    }
+    all
 }
 
 /// A word of a command; `None` if the command would take it for an option.
