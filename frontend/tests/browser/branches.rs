@@ -23,7 +23,7 @@ async fn two_branches_are_named_and_compared_side_by_side() {
     page.press("Steps", "2 branches").await;
     page.rename("Name of A stored", "A first").await;
     let list = page.dialog();
-    assert!(list.contains("The branches differ after step 2."), "{list}");
+    assert!(list.contains("The branches part after step 2."), "{list}");
     assert!(
         list.contains("A first3 stepsEditor A: PUT replicas 3→5"),
         "{list}"
