@@ -80,6 +80,7 @@ fn an_object_without_a_release_gets_none_and_that_is_said() {
     for (preset, assumption) in [
         (Preset::Helm4, Assumption::UnknownRelease),
         (Preset::Flux, Assumption::UnknownKustomization),
+        (Preset::Terraform, Assumption::InState),
         (Preset::ArgoCdServerSide, Assumption::UnknownApplication),
     ] {
         let row = run(&table, preset, OnOwned::Usual);

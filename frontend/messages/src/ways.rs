@@ -271,6 +271,7 @@ pub fn assumption(assumption: Assumption) -> String {
     match assumption {
         Assumption::PreviousRelease => en::assume_previous_release(),
         Assumption::ServerSide => en::assume_server_side(),
+        Assumption::InState => en::assume_in_state(),
         Assumption::UnknownRelease => en::assume_unknown_release(),
         Assumption::UnknownKustomization => en::assume_unknown_kustomization(),
         Assumption::UnknownApplication => en::assume_unknown_application(),

@@ -113,6 +113,7 @@ impl From<Assumption> for Assumed {
         match assumption {
             Assumption::PreviousRelease => Self::PreviousRelease,
             Assumption::ServerSide => Self::ServerSide,
+            Assumption::InState => Self::InState,
             Assumption::UnknownRelease
             | Assumption::UnknownKustomization
             | Assumption::UnknownApplication => Self::Tracking,

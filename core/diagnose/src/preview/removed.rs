@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use optimist_apiserver::apply::{ManagedFieldsOperation, is_entry_of};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{Call, Preconditions, Preset, Sender};
@@ -12,7 +11,7 @@ use serde_json::Value;
 use super::cluster::{Cluster, Key, key};
 use super::row::{PreviewObject, PreviewOutcome, PreviewRow, Trouble};
 use super::{Assumed, DeliveryTool, Hook, PreviewInput, Pruning};
-use crate::ways::DeliveredBy;
+use crate::ways::{DeliveredBy, applied_by};
 
 /// A tool's action on an object that no manifest names.
 enum RemovedFate {
@@ -183,12 +182,6 @@ pub(super) fn says(object: &Value, name: &str, word: &str) -> bool {
                 .any(|it| it.trim().eq_ignore_ascii_case(word))
         })
     })
-}
-
-/// Returns whether a manager applied an object server-side.
-pub(super) fn applied_by(object: &Value, manager: &str) -> bool {
-    let mut entries = object.managed_entries().iter();
-    entries.any(|entry| is_entry_of(entry, manager, ManagedFieldsOperation::Apply, ""))
 }
 
 /// Deletes an object. Its dependents go in the background.

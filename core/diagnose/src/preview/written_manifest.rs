@@ -11,7 +11,7 @@ use optimist_masking::Masking;
 use super::row::{PreviewObject, PreviewOutcome, PreviewRow, Trouble};
 use super::run::Written;
 use super::run_row::{Earlier, stuck};
-use super::{Assumed, PreviewInput, hand_over, removed};
+use super::{Assumed, PreviewInput, hand_over};
 use crate::ways::{self, ChangeTable, PartialRow, Way, helm_updates, is_of_release};
 
 /// A manifest that the tool wrote. Its row is independent of what is written after it.
@@ -74,7 +74,8 @@ impl WrittenManifest {
         }
         let of_table = self.table.assumptions(way).into_iter().map(Assumed::from);
         let is_brought = self.input.earlier.is_some();
-        all.extend(of_table.filter(|it| !is_brought || *it != Assumed::PreviousRelease));
+        let of_last = [Assumed::PreviousRelease, Assumed::InState];
+        all.extend(of_table.filter(|it| !is_brought || !of_last.contains(it)));
         let exists = !run.before.is_null();
         let helm = tool.preset == Preset::Helm4 && exists;
         let unsaid = tool.last_release.is_none();
@@ -93,11 +94,6 @@ impl WrittenManifest {
         let in_the_client = matches!(self.preset, Preset::KubectlApply | Preset::ArgoCdClientSide);
         if in_the_client && exists && !has_last {
             all.push(Assumed::NoLastApplied);
-        }
-        let applied = || removed::applied_by(&run.before, &run.writer);
-        let terraform = tool.preset == Preset::Terraform && exists;
-        if terraform && self.input.earlier.is_none() && !applied() {
-            all.push(Assumed::InState);
         }
         if run.values_not_checked && !all.contains(&Assumed::ValuesNotChecked) {
             all.push(Assumed::ValuesNotChecked);

@@ -19,6 +19,7 @@ mod server_words;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+use optimist_apiserver::apply::{ManagedFieldsOperation, is_entry_of};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Fact};
 use optimist_client::{Preset, manifest_fields as manifest};
@@ -71,6 +72,9 @@ pub enum Assumption {
     UnknownKustomization,
     /// Argo CD adds its tracking id to each object. The object has none.
     UnknownApplication,
+    /// Terraform does not write an object that exists and is not in its state. The object does not show that Terraform
+    /// wrote it, and is taken to be in the state.
+    InState,
 }
 
 impl ChangeTable {
@@ -135,6 +139,7 @@ impl ChangeTable {
         let mut all = match preset {
             Preset::Helm3 if compares => vec![Assumption::PreviousRelease],
             Preset::Helm4 => vec![Assumption::ServerSide],
+            Preset::Terraform if compares && !self.is_of_terraform() => vec![Assumption::InState],
             _ => Vec::new(),
         };
         let (ChangeContent::Manifest(manifest), Some(live)) =
@@ -152,6 +157,17 @@ impl ChangeTable {
             });
         }
         all
+    }
+
+    /// Returns whether Terraform wrote the object: it printed the error, or applied fields of the object.
+    fn is_of_terraform(&self) -> bool {
+        let change = &self.change;
+        let refused = change.refused.as_ref().map(|(client, _)| *client);
+        let manager = change.manager.as_deref().unwrap_or("Terraform");
+        let object = self.installed.object();
+        refused == Some(Preset::Terraform)
+            || change.address.is_some()
+            || object.is_some_and(|object| applied_by(object, manager))
     }
 
     /// A history in which editor A reads the object and then sends the requests of a row as they are,
@@ -183,6 +199,12 @@ impl ChangeTable {
     fn subject(&self) -> &ObjectRef {
         self.installed.world.subject()
     }
+}
+
+/// Returns whether a manager applied an object server-side.
+pub(crate) fn applied_by(object: &Value, manager: &str) -> bool {
+    let mut entries = object.managed_entries().iter();
+    entries.any(|entry| is_entry_of(entry, manager, ManagedFieldsOperation::Apply, ""))
 }
 
 /// A request for an editor, who has another User-Agent: the server takes the manager from it if the

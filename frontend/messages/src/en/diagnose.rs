@@ -373,6 +373,7 @@ crate::catalogue::messages! {
     assume_unknown_release() "Helm adds the label app.kubernetes.io/managed-by and the annotations of its release to each object. Nothing here names the release, so these rows leave them out.";
     assume_unknown_kustomization() "Flux adds the labels of its Kustomization to each object. Nothing here names the Kustomization, so this row leaves them out.";
     assume_unknown_application() "Argo CD adds its tracking id to each object. The live object has none, so these rows leave it out.";
+    assume_in_state() "Terraform does not write an object that exists and is not in its state. These rows take the object to be in it.";
     assume_server_side() "helm upgrade of Helm 4 applies server-side if the last release did, or with --server-side=true.";
 
     // The first sentence of a case.

@@ -896,6 +896,9 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
             .filter(|text| text.contains("\"kind\""));
         Some(manifests.count() < 2)
     }),
+    ("assume_in_state", |_, it| {
+        Some(!has_text(it, "\"manager\":\"Terraform\""))
+    }),
     ("assume_unknown_release", |_, it| {
         Some(!has_text(it, "meta.helm.sh/release-name"))
     }),
