@@ -294,6 +294,9 @@ fn on_a_phone_the_head_of_an_open_lane_comes_into_sight() {
         390,
         844,
     );
+    // Before the session is open there are two editors, and another lane is pressed then.
+    let all = "return document.querySelector('.lane-tabs .f')";
+    browser.wait("all lanes", all, &[]);
     for lane in ["a", "f", "server", "d", "a"] {
         // A script, because a driver brings what it clicks into sight.
         let press = format!("document.querySelector('.lane-tabs .{lane}').click()");
