@@ -166,7 +166,7 @@ pub fn assumed(assumed: &Assumed) -> String {
         Assumed::DeletionConfirmed => en::assumed_confirmed(),
         Assumed::VersionFromSource => en::assumed_version_from_source(),
         Assumed::ServerSide => en::assumed_server_side(),
-        Assumed::LeftOut => en::note_left_out(),
+        Assumed::LeftOut => en::assumed_left_out(),
         Assumed::OthersAccepted => en::assumed_others_accepted(),
         Assumed::Tracking => en::assumed_tracking(),
     }

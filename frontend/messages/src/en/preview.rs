@@ -100,6 +100,7 @@ crate::catalogue::messages! {
     assumed_version() "the API server here is past this resourceVersion, so the object got another one";
     upgrade_not_by(client) "For {client}, this page runs one object at a time. For a row of each object, choose kubectl apply, Helm, Argo CD or Flux.";
     assumed_previous() "the manifests of the last write were not given, so the object itself decides what the tool wrote";
+    assumed_left_out() "the next write leaves the object out, because the newer manifests do not have it; to keep it, add its manifest again, after the others";
     assumed_state() "the object is not in Terraform's state, which was not given; if it is, Terraform deletes it";
     assumed_in_state() "the objects that exist are in Terraform's state, which was not given; it does not write those that are not";
     assumed_in_release() "the object belongs to the release, though its labels and annotations do not say so; if it does not, Helm refuses the upgrade unless it has --take-ownership";
