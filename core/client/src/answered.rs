@@ -55,12 +55,11 @@ impl AnsweredRequest {
     /// The first events of a watch, a line each. `None` if it is none, or was not opened.
     fn events(&self) -> Option<Vec<Value>> {
         let query = self.request.uri().query()?;
-        let mut options = form_urlencoded::parse(query.as_bytes());
-        let watches = options.any(|(name, value)| name == "watch" && is_true(&value));
-        if self.request.method() != Method::GET || !watches || !self.response.status().is_success()
-        {
+        if self.request.method() != Method::GET || !self.response.status().is_success() {
             return None;
         }
+        let mut options = form_urlencoded::parse(query.as_bytes());
+        options.find(|(name, value)| name == "watch" && is_true(value))?;
         let lines = self.response.body().split(|byte| *byte == b'\n');
         let event = |line: &[u8]| {
             let event: Value = serde_json::from_slice(line).ok()?;

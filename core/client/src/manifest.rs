@@ -63,8 +63,8 @@ impl fmt::Display for ManifestError {
 
 impl std::error::Error for ManifestError {}
 
-/// The largest manifest, in bytes. A real server has the same limit for a request.
-const MAX_SIZE: usize = 3 * 1024 * 1024;
+/// The largest text of manifests in YAML, in bytes. A real server has the same limit for a request.
+pub const MAX_MANIFEST_TEXT: usize = 3 * 1024 * 1024;
 
 /// The maximum number of documents in a text. Each document becomes a request and an object of the
 /// page.
@@ -241,7 +241,7 @@ impl ManifestDocument<'_> {
 /// If the text is too large or has too many documents, or if more than a comment follows `---` in its line
 /// (`k8s.io/apimachinery/pkg/util/yaml/decoder.go YAMLReader.Read`, v0.36).
 pub fn documents(text: &str) -> Result<Vec<ManifestDocument<'_>>, ManifestError> {
-    documents_up_to(text, MAX_SIZE, MAX_DOCUMENTS)
+    documents_up_to(text, MAX_MANIFEST_TEXT, MAX_DOCUMENTS)
 }
 
 /// Splits like [`documents`], but with other limits.
@@ -397,7 +397,7 @@ mod tests {
                 MAX_DOCUMENTS + 1
             )
         );
-        assert!(documents(&" ".repeat(MAX_SIZE + 1)).is_err());
+        assert!(documents(&" ".repeat(MAX_MANIFEST_TEXT + 1)).is_err());
     }
 
     #[test]

@@ -74,9 +74,7 @@ impl LaneRow {
 
     /// Returns whether a change of it is a lost update, or a part of one.
     pub fn is_lost(&self, change: &FieldChange) -> bool {
-        let field = &change.field.0;
-        let mut lost = self.lost.iter().map(|path| &path.0);
-        lost.any(|lost| lost.starts_with(field) || field.starts_with(lost))
+        self.lost.iter().any(|lost| lost.overlaps(&change.field))
     }
 }
 

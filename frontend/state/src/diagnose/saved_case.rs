@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use optimist_client::Preset;
+use optimist_client::{MAX_MANIFEST_TEXT, Preset};
 use optimist_diagnose::anonymize::CaseSettings;
 use optimist_diagnose::input::Input;
 use optimist_diagnose::scene::GivenParts;
@@ -138,8 +138,8 @@ fn read_given_parts(json: &Value) -> GivenParts {
     }
 }
 
-/// The largest text of several manifests, in bytes: a larger one in YAML would not be read again.
-const MAX_TOGETHER: usize = 3 * 1024 * 1024;
+/// The line between the documents of a text.
+const SEPARATOR: &str = "---\n";
 
 /// The texts of the things. The manifests of one text stay together: which text has them tells the releases apart.
 fn texts(items: &[Rc<InputItem>]) -> Vec<Rc<str>> {
@@ -149,12 +149,13 @@ fn texts(items: &[Rc<InputItem>]) -> Vec<Rc<str>> {
         items.chunk_by(|one, next| one.first == next.first && is_manifest(one) && is_manifest(next))
     {
         let parts = || together.iter().map(|item| &item.text);
-        let size: usize = parts().map(|text| text.len()).sum();
-        if together.len() == 1 || size > MAX_TOGETHER {
+        let size: usize = parts().map(|text| text.len() + SEPARATOR.len()).sum();
+        // A larger one would not be read again.
+        if together.len() == 1 || size > MAX_MANIFEST_TEXT {
             texts.extend(parts().cloned());
         } else {
             let parts: Vec<&str> = parts().map(|text| &**text).collect();
-            texts.push(parts.join("---\n").into());
+            texts.push(parts.join(SEPARATOR).into());
         }
     }
     texts
