@@ -69,6 +69,7 @@ fn dependent(ty: &Struct, map: &mut JsonMap) {
         {
             absent(map, "rollingUpdate", || json!({}));
         }
+        "DeploymentStrategy" => kinds::zero_amounts(map),
         "Container" | "EphemeralContainer" => {
             let image = map.get("image").and_then(Value::as_str);
             let policy = pull_policy(image.unwrap_or_default());

@@ -6,6 +6,8 @@ pub(super) fn embedded(owner: &str, field: &str) -> Option<&'static str> {
     let found = match (owner, field) {
         ("Volume", "name") | ("EphemeralContainer", "targetContainerName") => return None,
         ("Volume", _) => "VolumeSource",
+        // The kind of the list of a StatefulSet, which is not one of a whole object.
+        ("PersistentVolumeClaim", "apiVersion" | "kind") => "TypeMeta",
         ("EphemeralContainer", _) => "EphemeralContainerCommon",
         ("Probe", "exec" | "grpc" | "httpGet" | "tcpSocket") => "ProbeHandler",
         (

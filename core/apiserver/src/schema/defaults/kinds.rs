@@ -79,7 +79,7 @@ fn allocatable(status: &mut JsonMap) {
 }
 
 /// The defaults of a rolling update are those of its type. Inside the server these numbers are never absent.
-fn zero_amounts(strategy: &mut JsonMap) {
+pub(super) fn zero_amounts(strategy: &mut JsonMap) {
     if let Some(Value::Object(rolling)) = strategy.get_mut("rollingUpdate") {
         absent(rolling, "maxUnavailable", || 0.into());
         absent(rolling, "maxSurge", || 0.into());

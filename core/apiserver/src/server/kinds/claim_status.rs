@@ -141,15 +141,49 @@ fn allocated(
 /// A UUID in its usual form (`validateUID`).
 fn share_id(id: &Value, path: ErrorPath<'_>, errors: &mut Vec<FieldError>) {
     let text = id.as_str().unwrap_or_default();
-    let groups: Vec<&str> = text.split('-').collect();
-    let fits = |(group, length): (&&str, usize)| {
-        group.len() == length && group.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
-    let is_uuid = groups.len() == 5 && groups.iter().zip([8, 4, 4, 4, 12]).all(fits);
-    if !is_uuid || text != text.to_lowercase() {
+    if let Err(why) = uuid_of_any_form(text) {
+        let detail = format!("error validating uid: {why}");
+        errors.push(FieldError::invalid(path, id, detail));
+    } else if text.len() != 36 || text != text.to_lowercase() {
         let detail = "uid must be in RFC 4122 normalized form, \
                       `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters";
         errors.push(FieldError::invalid(path, id, detail));
+    }
+}
+
+/// A UUID, also with a prefix, in braces or without hyphens (`uuid.Validate` of `github.com/google/uuid`).
+fn uuid_of_any_form(text: &str) -> Result<(), String> {
+    const PREFIX: &str = "urn:uuid:";
+    let invalid = || Err("invalid UUID format".to_owned());
+    let is_hex = |text: &[u8]| text.iter().all(u8::is_ascii_hexdigit);
+    let bytes = text.as_bytes();
+    let standard = match bytes.len() {
+        36 => bytes,
+        45 => {
+            let (prefix, rest) = bytes.split_at(PREFIX.len());
+            if !prefix.eq_ignore_ascii_case(PREFIX.as_bytes()) {
+                let shown = go::quote(&String::from_utf8_lossy(prefix));
+                return Err(format!("invalid urn prefix: {shown}"));
+            }
+            rest
+        }
+        38 => match bytes {
+            [b'{', inner @ .., b'}'] => inner,
+            _ => return Err("invalid bracketed UUID format".to_owned()),
+        },
+        32 if is_hex(bytes) => return Ok(()),
+        32 => return invalid(),
+        length => return Err(format!("invalid UUID length: {length}")),
+    };
+    let mut groups = standard.split(|byte| *byte == b'-');
+    let fits = |length| {
+        let group = groups.next();
+        group.is_some_and(|group| group.len() == length && is_hex(group))
+    };
+    if [8, 4, 4, 4, 12].into_iter().all(fits) {
+        Ok(())
+    } else {
+        invalid()
     }
 }
 

@@ -1,148 +1,20 @@
 //! Values as the API server holds them inside (`pkg/apis/*/types.go`), printed as JSON: the form in
 //! which its messages show structs and changes.
 
+mod orders;
+
 use std::fmt::Write;
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use self::orders::{ORDERS, VOLUME_SOURCES};
 use crate::field::ErrorPath;
 use crate::json::Raw;
 use crate::object::text;
 use crate::schema::kinds::kinds;
 use crate::schema::{Scalar, Struct, Type, builtin};
 use crate::server::wire;
-
-/// The structs of which the internal type has other fields, or the same ones in another order; `>`
-/// before a field means that it comes from the struct around.
-const ORDERS: [(&str, &[&str]); 3] = [
-    (
-        "PodSpec",
-        &[
-            "volumes",
-            "initContainers",
-            "containers",
-            "ephemeralContainers",
-            "restartPolicy",
-            "terminationGracePeriodSeconds",
-            "activeDeadlineSeconds",
-            "dnsPolicy",
-            "nodeSelector",
-            "serviceAccountName",
-            "automountServiceAccountToken",
-            "nodeName",
-            "securityContext",
-            "imagePullSecrets",
-            "hostname",
-            "subdomain",
-            "setHostnameAsFQDN",
-            "affinity",
-            "schedulerName",
-            "tolerations",
-            "hostAliases",
-            "priorityClassName",
-            "priority",
-            "preemptionPolicy",
-            "dnsConfig",
-            "readinessGates",
-            "runtimeClassName",
-            "overhead",
-            "enableServiceLinks",
-            "topologySpreadConstraints",
-            "os",
-            "schedulingGates",
-            "resourceClaims",
-            "resources",
-            "hostnameOverride",
-            "schedulingGroup",
-        ],
-    ),
-    (
-        "PodSecurityContext",
-        &[
-            ">hostNetwork",
-            ">hostPID",
-            ">hostIPC",
-            ">shareProcessNamespace",
-            ">hostUsers",
-            "seLinuxOptions",
-            "windowsOptions",
-            "runAsUser",
-            "runAsGroup",
-            "runAsNonRoot",
-            "supplementalGroups",
-            "supplementalGroupsPolicy",
-            "fsGroup",
-            "fsGroupChangePolicy",
-            "sysctls",
-            "seccompProfile",
-            "appArmorProfile",
-            "seLinuxChangePolicy",
-        ],
-    ),
-    (
-        "Volume",
-        &[
-            "name",
-            "hostPath",
-            "emptyDir",
-            "gcePersistentDisk",
-            "awsElasticBlockStore",
-            "gitRepo",
-            "secret",
-            "nfs",
-            "iscsi",
-            "glusterfs",
-            "persistentVolumeClaim",
-            "rbd",
-            "quobyte",
-            "flexVolume",
-            "cinder",
-            "cephfs",
-            "flocker",
-            "downwardAPI",
-            "fc",
-            "azureFile",
-            "configMap",
-            "vsphereVolume",
-            "azureDisk",
-            "photonPersistentDisk",
-            "projected",
-            "portworxVolume",
-            "scaleIO",
-            "storageos",
-            "csi",
-            "ephemeral",
-            "image",
-        ],
-    ),
-];
-
-/// The sources of a PersistentVolume inside.
-const VOLUME_SOURCES: [&str; 22] = [
-    "gcePersistentDisk",
-    "awsElasticBlockStore",
-    "hostPath",
-    "glusterfs",
-    "nfs",
-    "rbd",
-    "quobyte",
-    "iscsi",
-    "flexVolume",
-    "cinder",
-    "cephfs",
-    "fc",
-    "flocker",
-    "azureFile",
-    "vsphereVolume",
-    "azureDisk",
-    "photonPersistentDisk",
-    "portworxVolume",
-    "scaleIO",
-    "local",
-    "storageos",
-    "csi",
-];
 
 /// Go's names of fields that are not just their JSON names with a capital.
 const NAMES: [(&str, &str); 43] = [

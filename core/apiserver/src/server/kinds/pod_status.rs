@@ -253,7 +253,7 @@ fn host_addresses(status: &Value, before: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// At most one address of each family (`validatePodIPs`).
+/// At most one address of each family (`validatePodIPs`, over `IsDualStackIPStrings` of `k8s.io/utils/net`).
 fn addresses(status: &Value, before: &Value, name: &str, ty: &str) -> Vec<FieldError> {
     let path = STATUS.child(name);
     let of = |status| -> Vec<Value> {
@@ -269,9 +269,16 @@ fn addresses(status: &Value, before: &Value, name: &str, ty: &str) -> Vec<FieldE
     if now.len() < 2 {
         return errors;
     }
-    let parsed = now.iter().filter_map(|ip| ip::sloppy(ip.as_str()?));
-    let families: BTreeSet<bool> = parsed.map(|ip| IpAddr::is_ipv4(&ip)).collect();
-    if families.len() != 2 || now.len() > 2 {
+    let parsed: Vec<Option<IpAddr>> = now.iter().map(|ip| ip::sloppy(ip.as_str()?)).collect();
+    let unread = parsed.iter().position(Option::is_none);
+    if let Some(i) = unread {
+        let address = now[i].as_str().unwrap_or_default();
+        let detail =
+            format!("failed to check for dual stack with error:invalid IP[{i}]: {address}");
+        errors.push(FieldError::internal(&path, detail));
+    }
+    let families: BTreeSet<bool> = parsed.iter().flatten().map(IpAddr::is_ipv4).collect();
+    if unread.is_some() || families.len() != 2 || now.len() > 2 {
         let shown = internal::compact(ty, &status[name]);
         let detail = "may specify no more than one IP for each IP family";
         errors.push(FieldError::invalid(path, &Value::Null, detail).shown_as(shown));
