@@ -63,10 +63,10 @@ impl Empties {
         paths.any(|path| path.len() > 1 && path[0] == field && find(path).is_none())
     }
 
-    /// Returns whether there is one below a field.
-    pub fn has_any_below(&self, field: &str) -> bool {
+    /// Returns whether there is one below a field, or the field is one.
+    pub fn has_any_in(&self, field: &str) -> bool {
         let mut paths = self.0.iter().map(|(path, _)| path);
-        paths.any(|path| path.len() > 1 && path[0] == field)
+        paths.any(|path| path.first().is_some_and(|first| first == field))
     }
 
     /// Puts back the empty lists and maps below a field, given the field's value.

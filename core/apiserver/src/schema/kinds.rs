@@ -14,7 +14,7 @@
 //! | `status=a,b` | the same, but /status leaves these fields as they are |
 //! | `anew` | an apply of the status of a missing object is one of a new object |
 //! | `scale` | has /scale |
-//! | `generation=a,b` | the fields that change `metadata.generation` (`rest` is all but metadata and status; `none`: it is 1 and stays so; `spec,later`: a new object has none; `spec,empties`: an empty list or map in the spec counts, too) |
+//! | `generation=a,b` | the fields that change `metadata.generation` (`rest` is all but metadata and status; `none`: it is 1 and stays so; `spec,later`: a new object has none; `spec,given`: fields that are dropped afterwards count, too; `spec,empties`: an empty list or map in the spec counts, too) |
 //! | `versioned` | an update must name the resourceVersion |
 //! | `creates` | an update of a missing object creates it |
 //! | `stored=` | where etcd keeps it, if not under the plural |

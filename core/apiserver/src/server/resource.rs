@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Fact;
 use super::custom::{self, Custom};
-use super::kinds::{Collection, NotAllocated, Rules, Supply};
+use super::kinds::{Collection, Namespace, NotAllocated, Rules, Supply};
 use crate::apply::{Set, Versions};
 use crate::object::{GroupName, GroupVersion, JsonMap, Metadata};
 use crate::schema::kinds::Root;
@@ -85,6 +85,8 @@ pub enum Generation {
     Spec,
     /// A change of the spec; a new object has none.
     SpecLater,
+    /// A change of the spec, also of fields that are dropped afterwards.
+    SpecAsGiven,
     /// A change of the spec as Go holds it (`reflect.DeepEqual`): also to an empty list or map that is not written.
     SpecAndEmpties,
     /// A change of the spec or of the annotations.
@@ -305,10 +307,23 @@ impl Resource {
         }
     }
 
-    /// Returns whether an update is checked with its empty maps.
-    pub(super) fn sees_empty_maps(&self) -> bool {
+    /// Checks what an object may claim in its namespace, given the stored object on update.
+    pub(super) fn may_claim(
+        &self,
+        object: &Value,
+        live: Option<&Value>,
+        namespace: Namespace<'_>,
+    ) -> Option<FieldError> {
         match &self.definition {
-            Definition::Builtin(rules) => rules.sees_empty_maps,
+            Definition::Builtin(rules) => (rules.may_claim)(object, live, namespace),
+            Definition::Custom(_) => None,
+        }
+    }
+
+    /// Returns whether an update through a subresource is checked with its empty lists and maps.
+    pub(super) fn sees_empties(&self, subresource: &str) -> bool {
+        match &self.definition {
+            Definition::Builtin(rules) => rules.sees_empties.contains(&subresource),
             Definition::Custom(_) => false,
         }
     }

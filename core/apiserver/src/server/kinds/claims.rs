@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::checks::{Checked, FieldCheck};
+use super::checks::{self, Checked, FieldCheck};
 use super::metadata::IMMUTABLE;
 use super::{difference, internal, names, resources};
 use crate::field::ErrorPath;
@@ -16,6 +16,7 @@ pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     ("requested_storage", requested_storage),
     ("resize_statuses", resize_statuses),
     ("claim_source_group", claim_source_group),
+    ("claim_source_group_name", claim_source_group_name),
     ("resource_amounts", resource_amounts),
     ("claimed_amounts", claimed_amounts),
     ("claim_kept", claim_kept),
@@ -191,6 +192,22 @@ fn claim_source_group(source: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
+/// The group of a source, which may be odd where the stored claim names one, too
+/// (`allowInvalidAPIGroupInDataSourceOrRef`).
+fn claim_source_group_name(group: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    let had_one = group.live.is_some_and(|live| {
+        let sources = ["dataSource", "dataSourceRef"];
+        sources
+            .iter()
+            .any(|source| live["spec"][*source].get("apiGroup").is_some())
+    });
+    if !had_one {
+        let reasons = names::subdomain(group.value.as_str().unwrap_or_default());
+        let reasons = reasons.into_iter();
+        errors.extend(reasons.map(|why| FieldError::invalid(group.path, group.value, why)));
+    }
+}
+
 /// `ValidatePersistentVolumeClaimUpdate`, after the claim itself.
 fn claim_kept(claim: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let Some(live) = claim.live else {
@@ -226,7 +243,7 @@ fn claim_kept(claim: &Checked<'_>, errors: &mut Vec<FieldError>) {
         }
         copy_member(&mut shown, &before, "volumeAttributesClassName");
     }
-    if shown != before {
+    if !same_specs(&shown, &before) {
         let [before, after] =
             [&before, &shown].map(|spec| internal::pretty(claim.object, "spec", spec));
         let detail = format!(
@@ -244,6 +261,18 @@ fn claim_kept(claim: &Checked<'_>, errors: &mut Vec<FieldError>) {
         errors.push(FieldError::forbidden(field, detail));
     }
     errors.extend(claim_modes_kept(claim.object, live));
+}
+
+/// Compares two specs as `apiequality.Semantic.DeepEqual`: an empty map of amounts is one that is not there.
+fn same_specs(one: &Value, other: &Value) -> bool {
+    let comparable = |spec: &Value| {
+        let mut spec = spec.clone();
+        if let Some(Value::Object(resources)) = spec.get_mut("resources") {
+            resources.retain(|_, amounts| amounts.as_object().is_none_or(|it| !it.is_empty()));
+        }
+        spec
+    };
+    one == other || checks::same_in_go(&comparable(one), &comparable(other))
 }
 
 /// Gives a map the member that another one has, or none.

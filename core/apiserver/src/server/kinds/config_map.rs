@@ -9,7 +9,7 @@ use crate::status::FieldError;
 
 pub(super) const RULES: Rules = Rules {
     validate,
-    sees_empty_maps: true,
+    sees_empties: &[""],
     ..Rules::NONE
 };
 

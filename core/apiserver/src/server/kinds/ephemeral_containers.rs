@@ -61,10 +61,10 @@ pub(super) fn validate(
                 "",
             ));
         }
+        // Only the resources are a struct, which is zero where it is empty; an empty list is none that is absent.
         let set = |field: &str| {
-            container
-                .get(field)
-                .is_some_and(|value| *value != json!({}))
+            let value = container.get(field);
+            value.is_some_and(|value| field != "resources" || *value != json!({}))
         };
         for field in OF_SERVICES.into_iter().filter(|field| set(field)) {
             errors.push(FieldError::forbidden(path.child(field), NOT_FOR_THESE));

@@ -310,7 +310,7 @@ fn same_job_template(template: &Checked<'_>, errors: &mut Vec<FieldError>) {
         return;
     };
     let suspended = live["spec"]["suspend"] == true;
-    let rests = live["status"].get("startTime").is_none() || is_suspended(&live["status"]);
+    let rests = is_at_rest(&live["status"]);
     let mut kept = before.clone();
     if suspended && rests {
         follow_where(&mut kept, template.value);
@@ -348,11 +348,13 @@ fn same_job_template(template: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Returns whether the condition says that no pod of the job is left.
-fn is_suspended(status: &Value) -> bool {
+/// Returns whether the job has no pods: it has not started, or a condition says that they are gone
+/// (`shouldAllowMutablePodTemplate` of `pkg/registry/batch/job/strategy.go`).
+fn is_at_rest(status: &Value) -> bool {
     let mut conditions = list(status, "conditions").iter();
     let said = conditions.any(|it| text(it, "type") == "Suspended" && text(it, "status") == "True");
-    said && status["active"].as_i64().unwrap_or(0) == 0
+    let has_not_started = status.get("startTime").is_none();
+    (has_not_started || said) && status["active"].as_i64().unwrap_or(0) == 0
 }
 
 /// Takes over where the pods of a template run, and its labels.

@@ -47,6 +47,14 @@ pub(in crate::server) fn builtin(object: &Value, name_rule: NameRule) -> Vec<Fie
     errors
 }
 
+/// Like [`builtin`], of a kind whose rule is for names alone, however they were chosen
+/// (`ValidateObjectMetaWithOpts` of `pkg/apis/core/validation`).
+pub(super) fn builtin_with_chosen_name(object: &Value, name_rule: NameRule) -> Vec<FieldError> {
+    let mut errors = of_a_chosen_name(object, name_rule);
+    errors.extend(finalizers_with_domain(object));
+    errors
+}
+
 /// The metadata of an updated object of a built-in kind
 /// (`ValidateObjectMetaUpdate` of `pkg/apis/core/validation`).
 pub(super) fn builtin_update(object: &Value, live: &Value) -> Vec<FieldError> {
@@ -57,6 +65,13 @@ pub(super) fn builtin_update(object: &Value, live: &Value) -> Vec<FieldError> {
 
 /// `ValidateObjectMetaAccessor`: the form of everything in the metadata.
 pub(in crate::server) fn of_any_kind(object: &Value, name_rule: NameRule) -> Vec<FieldError> {
+    let mut errors = prefix_of_name(object, name_rule);
+    errors.extend(of_a_chosen_name(object, name_rule));
+    errors
+}
+
+/// The prefix of a generated name.
+fn prefix_of_name(object: &Value, name_rule: NameRule) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let generate = object.meta_text("generateName");
     if !generate.is_empty() {
@@ -74,6 +89,12 @@ pub(in crate::server) fn of_any_kind(object: &Value, name_rule: NameRule) -> Vec
         let reasons = name_rule(&masked).into_iter();
         errors.extend(reasons.map(|why| FieldError::invalid(field, &generate.into(), why)));
     }
+    errors
+}
+
+/// `ValidateObjectMetaAccessorWithOpts`: everything but the prefix of a generated name.
+fn of_a_chosen_name(object: &Value, name_rule: NameRule) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     let name = object.name();
     if name.is_empty() {
         let detail = "name or generateName is required";

@@ -3,6 +3,7 @@
 //! description here and its types to the table in `schema`.
 
 mod addresses;
+mod admin_access;
 mod admission_policies;
 pub(super) mod api_service;
 mod autoscaling;
@@ -86,6 +87,8 @@ pub(crate) use optimist_values::names;
 pub(in crate::server) use pod_host::allow_relabeling_in_use;
 pub(in crate::server) use webhooks::conversion_client;
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::resource::{Endpoint, Generation};
@@ -127,6 +130,9 @@ impl From<Vec<FieldError>> for NotAllocated {
         Self::Invalid(errors)
     }
 }
+
+/// Finds the namespace of an object, if it is stored.
+pub type Namespace<'a> = &'a dyn Fn() -> Option<Arc<Value>>;
 
 /// The fate of the dependents of a deleted object, if the request does not name one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,12 +209,14 @@ pub struct Rules {
     /// Checks the changes of an update of the main resource, after [`validate`](Self::validate): for
     /// messages that tell the empty lists of the request from absent ones.
     pub validate_change: fn(&Value, &Empties, &Value) -> Vec<FieldError>,
-    /// `true` if [`validate`](Self::validate) tells the empty maps of an update from absent ones
-    /// (`reflect.DeepEqual`).
-    pub sees_empty_maps: bool,
+    /// The subresources (`""` is the main resource) whose checks tell the empty lists and maps of an update from
+    /// absent ones (`reflect.DeepEqual`).
+    pub sees_empties: &'static [&'static str],
     /// `true` if an apply of the status of a missing object is one of a new object (`StatusREST.Update` passes
     /// `forceAllowCreate` on).
     pub status_creates: bool,
+    /// Checks what an object, given the stored one on update, may claim in its namespace.
+    pub may_claim: fn(&Value, Option<&Value>, Namespace<'_>) -> Option<FieldError>,
     /// The warnings for accepted objects.
     pub warn: fn(&Value, Option<&Value>) -> Vec<String>,
     /// The rules of its `status` subresource, if it has one.
@@ -290,8 +298,9 @@ impl Rules {
         prepare: |_, _| {},
         validate: |_, _| Vec::new(),
         validate_change: |_, _, _| Vec::new(),
-        sees_empty_maps: false,
+        sees_empties: &[],
         status_creates: false,
+        may_claim: |_, _, _| None,
         warn: |_, _| Vec::new(),
         status: StatusRules {
             prepare: |_, _| {},

@@ -56,6 +56,7 @@ pub(super) const RULES: Rules = Rules {
         validate: pod_status::validate,
     },
     others: pod_parts::RULES,
+    sees_empties: &[pod_parts::EPHEMERAL],
     grace: Some(grace),
     returns_deleted: true,
     fields: &[

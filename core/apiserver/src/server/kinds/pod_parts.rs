@@ -5,25 +5,34 @@
 use serde_json::{Value, json};
 
 use super::label_selector::list;
-use super::{StatusRules, difference, internal, metadata, pod, pod_annotations};
+use super::{StatusRules, difference, internal, metadata, pod, pod_annotations, pod_disabled};
 use crate::field::ErrorPath;
 use crate::object::{JsonMap, Metadata, text};
 use crate::schema::Quantity;
 use crate::status::FieldError;
+
+/// The subresource through which containers for looking at a pod are written.
+pub(super) const EPHEMERAL: &str = "ephemeralcontainers";
 
 /// The subresources, and their rules.
 pub(super) const RULES: &[(&str, StatusRules)] = &[
     (
         "resize",
         StatusRules {
-            prepare: keep_all_but_resources,
+            prepare: |pod, live| {
+                keep_all_but_resources(pod, live);
+                pod_disabled::drop_from_pod(pod, Some(live));
+            },
             validate: resize,
         },
     ),
     (
-        "ephemeralcontainers",
+        EPHEMERAL,
         StatusRules {
-            prepare: keep_all_but_ephemeral,
+            prepare: |pod, live| {
+                keep_all_but_ephemeral(pod, live);
+                pod_disabled::drop_from_pod(pod, Some(live));
+            },
             validate: ephemeral,
         },
     ),

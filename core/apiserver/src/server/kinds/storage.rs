@@ -58,6 +58,7 @@ pub(super) const CALLS: &[(&str, FieldCheck)] = &[
     }),
     ("node_drivers", node_drivers),
     ("node_drivers_kept", node_drivers_kept),
+    ("tokens_in_secrets", tokens_in_secrets),
     ("not_negative_amount", |amount, errors| {
         if Quantity::from(amount.value).is_negative() {
             errors.push(metadata::negative_text(amount.path, amount.value));
@@ -69,13 +70,15 @@ pub(super) const CALLS: &[(&str, FieldCheck)] = &[
 const MAX_PARAMETERS: usize = 512;
 const MAX_PARAMETERS_SIZE: usize = 256 * 1024;
 
-/// A qualified name in any case (`validateProvisioner`).
+/// A qualified name in any case, which messages show in lower case (`validateProvisioner`).
 fn provisioner(name: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let Some(text) = name.value.as_str().filter(|text| !text.is_empty()) else {
         return;
     };
-    let reasons = names::qualified(&text.to_lowercase()).into_iter();
-    errors.extend(reasons.map(|why| FieldError::invalid(name.path, name.value, why)));
+    let text = text.to_lowercase();
+    let reasons = names::qualified(&text).into_iter();
+    let shown = Value::from(text);
+    errors.extend(reasons.map(|why| FieldError::invalid(name.path, &shown, why)));
 }
 
 /// `validateParameters`.
@@ -229,6 +232,24 @@ fn token_requests(requests: &Checked<'_>, errors: &mut Vec<FieldError>) {
         };
         let value = &request["expirationSeconds"];
         errors.push(FieldError::invalid(field, value, detail));
+    }
+}
+
+/// Where tokens are put needs tokens (`validateServiceAccountTokenInSecrets`).
+fn tokens_in_secrets(place: &Checked<'_>, errors: &mut Vec<FieldError>) {
+    if list(&place.object["spec"], "tokenRequests").is_empty() {
+        let detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified";
+        errors.push(FieldError::invalid(place.path, place.value, detail));
+    }
+}
+
+/// Drops a field of a driver whose feature, `VolumeLimitScaling`, is off (`csiDriverStrategy.PrepareForCreate`,
+/// `PrepareForUpdate`).
+pub(super) fn drop_from_driver(driver: &mut Value, live: Option<&Value>) {
+    const FIELD: &str = "preventPodSchedulingIfMissing";
+    let is_kept = live.is_some_and(|live| live["spec"].get(FIELD).is_some());
+    if !is_kept && let Some(Value::Object(spec)) = driver.get_mut("spec") {
+        spec.remove(FIELD);
     }
 }
 

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::super::admission::give_class;
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{
-    Collection, Rules, StatusRules, addresses, api_service, autoscaling, certificates, checks,
-    claim_status, claims, device_slices, endpoints, event, jobs, metadata, names, nodes,
-    persistent_volumes, pod_disabled, scheduling, warnings,
+    Collection, Rules, StatusRules, addresses, admin_access, api_service, autoscaling,
+    certificates, checks, claim_status, claims, device_slices, endpoints, event, jobs, metadata,
+    names, nodes, persistent_volumes, pod_disabled, scheduling, storage, warnings,
 };
 use crate::apply::{Set, Versions};
 use crate::object::{GroupVersion, Metadata, text};
@@ -97,6 +97,7 @@ fn generation(fields: &str) -> Generation {
     match fields {
         "spec" => Generation::Spec,
         "spec,later" => Generation::SpecLater,
+        "spec,given" => Generation::SpecAsGiven,
         "spec,empties" => Generation::SpecAndEmpties,
         "template" => Generation::Template,
         "webhooks" => Generation::Webhooks,
@@ -193,7 +194,7 @@ fn rules(facts: &KindFacts) -> Rules {
 /// Adds what the strategy and the admission plugins of one kind do besides.
 fn add_own(kind: &str, rules: &mut Rules) {
     match kind {
-        "Secret" => rules.sees_empty_maps = true,
+        "Secret" => rules.sees_empties = &[""],
         "DaemonSet" => rules.prepare = daemon_set,
         "ReplicaSet" | "ReplicationController" => {
             rules.prepare = pod_disabled::drop_from_template;
@@ -226,7 +227,7 @@ fn add_own(kind: &str, rules: &mut Rules) {
             rules.timed = Some(persistent_volumes::note_phase);
         }
         "PersistentVolumeClaim" => {
-            rules.sees_empty_maps = true;
+            rules.sees_empties = &["", "status"];
             add_volume_rules(rules);
             rules.encoded_anew = true;
         }
@@ -236,11 +237,17 @@ fn add_own(kind: &str, rules: &mut Rules) {
             rules.prepare = api_service::prepare;
         }
         "Ingress" => add_ingress_rules(rules),
-        "ResourceClaim" => rules.status.prepare = claim_status::prepare_status,
+        "ResourceClaim" => {
+            rules.status.prepare = claim_status::prepare_status;
+            rules.may_claim = admin_access::of_claim;
+        }
+        "ResourceClaimTemplate" => rules.may_claim = admin_access::of_template,
         "ResourceSlice" => {
             rules.prepare = device_slices::prepare;
+            rules.sees_empties = &[""];
             rules.timed = Some(device_slices::note_taints);
         }
+        "CSIDriver" => rules.prepare = storage::drop_from_driver,
         "ServiceCIDR" => rules.status.prepare = addresses::keep_all_but_status,
         "EndpointSlice" => rules.prepare = endpoints::drop_topology,
         "Event" => {

@@ -126,6 +126,14 @@ impl ApiServer {
         self.check_namespace(info, shown)
     }
 
+    /// The namespace of a request, if it is stored.
+    pub(super) fn namespace_of(&self, info: &RequestInfo) -> Option<Arc<Value>> {
+        let key = format!("/registry/namespaces/{}", info.namespace);
+        self.store
+            .get(&key)
+            .map(|(_, namespace)| Arc::clone(namespace))
+    }
+
     /// Sets the fields of a new object before the server stores it, and checks it (`rest.BeforeCreate`).
     fn before_create(
         &mut self,
@@ -169,7 +177,11 @@ impl ApiServer {
         // The server tells an empty list from an absent one here; what etcd holds does not.
         let mut errors = Vec::new();
         empties.present(object, |object| {
-            errors = info.resource.validate(&info.subresource, object, None);
+            let claims = info
+                .resource
+                .may_claim(object, None, &|| self.namespace_of(info));
+            errors.extend(claims);
+            errors.extend(info.resource.validate(&info.subresource, object, None));
         });
         if errors.is_empty() {
             errors = metadata::create(object);
@@ -223,8 +235,7 @@ impl ApiServer {
         object_name: &str,
     ) -> Result<(), Refusal> {
         let name = &info.namespace;
-        let namespace = self.store.get(&format!("/registry/namespaces/{name}"));
-        let Some((_, namespace)) = namespace else {
+        let Some(namespace) = self.namespace_of(info) else {
             if name.is_empty() || name == DEFAULT_NAMESPACE {
                 return Ok(());
             }

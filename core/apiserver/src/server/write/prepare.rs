@@ -8,7 +8,7 @@ use crate::apply::{PathElement, Set};
 use crate::go;
 use crate::object::{Metadata, text};
 use crate::schema::{Empties, Scalar};
-use crate::server::kinds::{self, metadata};
+use crate::server::kinds::{self, Namespace, metadata};
 use crate::server::resource::{Definition, Generation};
 use crate::server::{Custom, RequestInfo};
 use crate::status::{FieldError, Refusal, Status};
@@ -19,6 +19,7 @@ pub(super) fn before_update(
     object: &mut Value,
     empties: &Empties,
     live: &Value,
+    namespace: Namespace<'_>,
 ) -> Result<(), Refusal> {
     check_version_named(info, object)?;
     let keep = |object: &mut Value, field: &str| {
@@ -37,9 +38,12 @@ pub(super) fn before_update(
                 .as_stored(object, live, |object, live| restore(object, live, fields));
         }
     }
-    // An EndpointSlice counts changes that are dropped afterwards.
-    let counts_all = info.resource.generation == Generation::AllButOtherMetadata;
-    let changes = counts_all && generation_changes(Generation::AllButOtherMetadata, object, live);
+    // Some kinds count changes that are dropped afterwards.
+    let counts_all = matches!(
+        info.resource.generation,
+        Generation::AllButOtherMetadata | Generation::SpecAsGiven
+    );
+    let changes = counts_all && generation_changes(info.resource.generation, object, live);
     info.resource.prepare(&info.subresource, object, Some(live));
     if object.uid().is_empty() {
         keep(object, "uid");
@@ -60,7 +64,7 @@ pub(super) fn before_update(
     // Webhooks are compared as Go holds them (`reflect.DeepEqual`), and the stored ones have nothing empty.
     let changes = changes
         || match info.resource.generation {
-            Generation::Webhooks => empties.has_any_below("webhooks"),
+            Generation::Webhooks => empties.has_any_in("webhooks"),
             Generation::SpecAndEmpties => empties.has_any_absent_below("spec", object),
             _ => false,
         };
@@ -69,7 +73,7 @@ pub(super) fn before_update(
     if info.subresource != "status" && generation_changes {
         object.set_meta("generation", live.generation() + 1);
     }
-    validate_update(info, object, empties, live)
+    validate_update(info, object, empties, live, namespace)
 }
 
 /// A patch can leave a custom resource without a version, and then it has no type (`objectMetaAndKind` of
@@ -97,15 +101,17 @@ fn validate_update(
     object: &mut Value,
     empties: &Empties,
     live: &Value,
+    namespace: Namespace<'_>,
 ) -> Result<(), Refusal> {
     let mut errors = metadata::update(object, live);
+    errors.extend(info.resource.may_claim(object, Some(live), namespace));
     let mut found = Vec::new();
     let mut validate = |object: &mut Value| {
         found = info
             .resource
             .validate(&info.subresource, object, Some(live));
     };
-    if info.resource.sees_empty_maps() {
+    if info.resource.sees_empties(&info.subresource) {
         empties.present(object, validate);
     } else {
         validate(object);
@@ -153,10 +159,12 @@ fn generation_changes(generation: Generation, object: &Value, live: &Value) -> b
         Generation::Template => differs("/template"),
         Generation::Webhooks => differs("/webhooks"),
         // `apiequality.Semantic.DeepEqual`
-        Generation::Spec | Generation::SpecLater => match (object.get("spec"), live.get("spec")) {
-            (Some(new), Some(old)) => new != old && !kinds::same_in_go(new, old),
-            (new, old) => new != old,
-        },
+        Generation::Spec | Generation::SpecLater | Generation::SpecAsGiven => {
+            match (object.get("spec"), live.get("spec")) {
+                (Some(new), Some(old)) => new != old && !kinds::same_in_go(new, old),
+                (new, old) => new != old,
+            }
+        }
         Generation::SpecAndEmpties => differs("/spec"),
         Generation::SpecAndAnnotations => differs("/spec") || differs("/metadata/annotations"),
         // Go writes an empty list of a built-in kind as null, and `Semantic.DeepEqual` takes them for equal.

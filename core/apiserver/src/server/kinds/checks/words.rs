@@ -19,10 +19,14 @@ use crate::status::{FieldError, Problem};
 /// A word, and its check. The text is the one after `=`.
 type WordCheck = fn(&'static str, &Checked<'_>, &mut Vec<FieldError>);
 
-const WORDS: [(&str, WordCheck); 27] = [
+const WORDS: [(&str, WordCheck); 28] = [
     ("metadata", metadata_of),
     ("whole-metadata", |rule, checked, errors| {
         errors.extend(metadata::builtin(checked.object, name_rule(rule)));
+    }),
+    ("chosen-metadata", |rule, checked, errors| {
+        let rule = name_rule(rule);
+        errors.extend(metadata::builtin_with_chosen_name(checked.object, rule));
     }),
     ("any-metadata", |rule, checked, errors| {
         errors.extend(metadata::of_any_kind(checked.object, name_rule(rule)));
@@ -175,7 +179,7 @@ pub(super) fn check(
 pub(super) fn is_known(name: &str, argument: &str) -> bool {
     match name {
         "call" => function_of(argument).is_some(),
-        "name" | "metadata" | "whole-metadata" | "any-metadata" => {
+        "name" | "metadata" | "whole-metadata" | "chosen-metadata" | "any-metadata" => {
             NAMES.iter().any(|(rule, _)| *rule == argument)
         }
         _ => WORDS.iter().any(|(word, _)| *word == name),
