@@ -90,13 +90,14 @@ pub fn print(value: &Value) -> String {
     }
 }
 
-/// The integer that a whole float is when it is read again: JSON has it without a fraction. `None`
-/// for other numbers.
+/// The integer that a whole float is when it is read again: JSON has it without a fraction, with as few digits as
+/// tell it from other floats, and zeros after them. `None` for other numbers.
 pub fn integer(n: &serde_json::Number) -> Option<serde_json::Number> {
     let float = n.as_f64().filter(|f| n.is_f64() && f.fract() == 0.0)?;
     // 2^63 is the first float that is too large.
     let fits = (-(2f64.powi(63))..2f64.powi(63)).contains(&float);
-    fits.then(|| serde_json::Number::from(float as i64))
+    let written: i64 = fits.then(|| float.to_string().parse().ok())??;
+    Some(serde_json::Number::from(written))
 }
 
 /// A number as Go's `%v` prints an int64 or a float64.

@@ -5,6 +5,7 @@ mod huge;
 mod plain;
 mod raw;
 mod syntax;
+mod zeros;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -65,6 +66,7 @@ pub fn parse(text: &[u8]) -> Result<Node, SyntaxError> {
     if let Some(node) = str::from_utf8(text).ok().and_then(parse_plain) {
         return Ok(node);
     }
+    let text = &*zeros::without_sign(text);
     serde_json::from_slice(text).or_else(|error| {
         if let Some(message) = syntax::syntax_error(text) {
             return Err(SyntaxError::new(&error, message));
@@ -382,6 +384,8 @@ pub fn push_sorted(value: &Value, out: &mut String) {
             }
             out.push('}');
         }
+        // Go writes floats in another form.
+        Value::Number(number) if number.is_f64() => out.push_str(&crate::go::json(value)),
         other => out.push_str(&other.to_string()),
     }
 }

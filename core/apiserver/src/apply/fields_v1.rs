@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{PathElement, Set};
+use crate::go;
 use crate::json::{self, Node};
 use crate::object::JsonMap;
 
@@ -165,10 +166,18 @@ pub fn element_order(name: &str) -> impl Ord {
     (element, name.to_owned())
 }
 
+/// A value as JSON. Go writes a whole float without a fraction.
+fn written(value: &Value) -> String {
+    match value {
+        Value::Number(_) => go::json(value),
+        value => value.to_string(),
+    }
+}
+
 pub(super) fn write_element(element: &PathElement) -> String {
     match element {
         PathElement::Field(name) => ["f:", name].concat(),
-        PathElement::Value(value) => format!("v:{value}"),
+        PathElement::Value(value) => format!("v:{}", written(value)),
         PathElement::Key(fields) => {
             let mut text = b"k:{".to_vec();
             for (i, (name, value)) in fields.iter().enumerate() {
@@ -178,7 +187,7 @@ pub(super) fn write_element(element: &PathElement) -> String {
                 // Memory takes every byte, and JSON is UTF-8.
                 let _ = serde_json::to_writer(&mut text, name);
                 text.push(b':');
-                let _ = serde_json::to_writer(&mut text, value);
+                text.extend(written(value).into_bytes());
             }
             text.push(b'}');
             String::from_utf8(text).unwrap_or_default()

@@ -314,6 +314,9 @@ impl FieldManager<'_> {
                 is_custom: self.is_custom,
             },
             reset: self.reset,
+            // Of the main resource of a custom kind, each version has such fields of its own (`GetResetFields`), and
+            // those of the status are put together (`getStatusResetFields` of `customresource_handler.go`).
+            resets_in_every_version: !self.is_custom || self.subresource == "status",
             keeps_emptied: self.keeps_emptied,
         }
     }

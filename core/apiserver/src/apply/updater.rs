@@ -35,6 +35,9 @@ pub enum FieldManagerError {
 pub(super) struct Updater<'a> {
     pub(super) converter: VersionConverter<'a>,
     pub(super) reset: &'a Set,
+    /// `true` if it does not write them in any version. Otherwise, managers that own fields in another version than
+    /// the one of the request see them change.
+    pub(super) resets_in_every_version: bool,
     /// `true` if a map, struct or list stays, empty, when it loses its last member.
     pub(super) keeps_emptied: bool,
 }
@@ -131,8 +134,7 @@ impl Updater<'_> {
             return Ok(None);
         };
         let comparison = compare(&old, &new, root);
-        // Custom resources have such fields in the version of the request only (`GetResetFieldsFilter`).
-        let resets = !self.converter.is_custom || version == self.converter.api_version;
+        let resets = self.resets_in_every_version || version == self.converter.api_version;
         Ok(Some(if resets {
             comparison.without(self.reset)
         } else {
@@ -424,6 +426,7 @@ mod tests {
                 is_custom: false,
             },
             reset,
+            resets_in_every_version: true,
             keeps_emptied: false,
         };
         let (mut live, mut managers) = (object(json!({})), Managers::default());

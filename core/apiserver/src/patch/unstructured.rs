@@ -239,6 +239,11 @@ const QUANTITY_FORMAT: &str = "quantities must match the regular expression \
 /// The Go type of a field, of its items or of its values, where that is text with a name of its
 /// own, as error messages show it.
 pub fn named_type(owner: &str, field: &str) -> Option<&'static str> {
+    // They have the fields of a container in common.
+    let owner = match owner {
+        "EphemeralContainer" => "Container",
+        owner => owner,
+    };
     let mut lines = include_str!("named_types.facts").lines();
     lines.find_map(|line| {
         let rest = line.strip_prefix(owner)?.strip_prefix('.')?;

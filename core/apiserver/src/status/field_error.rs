@@ -85,6 +85,7 @@ impl FieldError {
     ) -> Self {
         let value = match value {
             Value::String(text) => go::quote(text),
+            Value::Number(number) => go::number(number),
             other => crate::json::sorted_text(other),
         };
         Self {

@@ -137,11 +137,8 @@ fn multiple(n: &Number, factor: f64, native: bool, path: &str) -> Option<Mistake
 /// Returns whether a number cannot be held in its type and format (`IsValueValidAgainstRange`).
 fn out_of_range(n: &Value, schema: &Schema, what: &str, path: &str) -> Option<String> {
     let float = n.as_f64().unwrap_or_default();
-    // 2^63 is the first float that is too large.
-    let whole = n.as_i64().or_else(|| {
-        (float.fract() == 0.0 && (-(2f64.powi(63))..2f64.powi(63)).contains(&float))
-            .then_some(float as i64)
-    });
+    // Of a float, what is written counts: no more digits than tell it from other floats.
+    let whole = n.as_i64().or_else(|| float.to_string().parse().ok());
     let format = known_format(schema);
     let fits = match (types(schema).as_slice(), format) {
         (["integer"], Some("int32")) => whole.is_some_and(|i| i32::try_from(i).is_ok()),

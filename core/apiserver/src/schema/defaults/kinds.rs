@@ -81,8 +81,8 @@ fn allocatable(status: &mut JsonMap) {
 /// The defaults of a rolling update are those of its type. Inside the server these numbers are never absent.
 pub(super) fn zero_amounts(strategy: &mut JsonMap) {
     if let Some(Value::Object(rolling)) = strategy.get_mut("rollingUpdate") {
-        absent(rolling, "maxUnavailable", || 0.into());
-        absent(rolling, "maxSurge", || 0.into());
+        unset(rolling, "maxUnavailable", || 0.into());
+        unset(rolling, "maxSurge", || 0.into());
     }
 }
 

@@ -196,10 +196,8 @@ fn claim_source_group(source: &Checked<'_>, errors: &mut Vec<FieldError>) {
 /// (`allowInvalidAPIGroupInDataSourceOrRef`).
 fn claim_source_group_name(group: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let had_one = group.live.is_some_and(|live| {
-        let sources = ["dataSource", "dataSourceRef"];
-        sources
-            .iter()
-            .any(|source| live["spec"][*source].get("apiGroup").is_some())
+        let mut sources = ["dataSource", "dataSourceRef"].into_iter();
+        sources.any(|source| !live["spec"][source]["apiGroup"].is_null())
     });
     if !had_one {
         let reasons = names::subdomain(group.value.as_str().unwrap_or_default());

@@ -260,7 +260,10 @@ fn attribute(attribute: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldErro
     let given = ["bool", "int", "string", "version"]
         .into_iter()
         .chain(LISTS);
-    let given = given.filter(|field| attribute.get(field).is_some()).count();
+    // An update is checked with its empty lists.
+    let is_given = |value: &Value| value.as_array().is_none_or(|items| !items.is_empty());
+    let given = given.filter(|field| attribute.get(field).is_some_and(is_given));
+    let given = given.count();
     let mut text = |value: &Value, path: ErrorPath<'_>, is_version: bool| {
         let text = value.as_str().unwrap_or_default();
         if is_version && !is_semantic_version(text) {

@@ -196,6 +196,10 @@ fn slice_address(
 ) {
     let field = path.index(i);
     let written = address.as_str().unwrap_or_default();
+    if family == "FQDN" && written.is_empty() {
+        errors.push(FieldError::required(field, ""));
+        return;
+    }
     if family == "FQDN" {
         errors.extend(reject(written, field, fully_qualified));
         return;

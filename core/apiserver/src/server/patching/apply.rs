@@ -29,7 +29,8 @@ impl ApiServer {
     ) -> Result<DraftObject, Refusal> {
         let document = read_configuration(bytes)?;
         let duplicates = document.duplicate_errors();
-        let config = Value::from(document.node);
+        let mut config = Value::from(document.node);
+        schema::custom::numbers_as_read(&mut config);
         let foreign_view = scale::is_foreign(info);
         let manager = self.manager(info, endpoint(info)?);
         if foreign_view {
