@@ -121,6 +121,17 @@ enum Element {
     Unknown,
 }
 
+/// A number is read as a float, which changes large integers (`value.ReadJSONIter` of
+/// `sigs.k8s.io/structured-merge-diff`).
+fn as_float(value: Value) -> Value {
+    /// Up to here, a float holds every integer.
+    const EXACT: u64 = 1 << 53;
+    match value.as_i64().map(i64::unsigned_abs).or(value.as_u64()) {
+        Some(large) if large > EXACT => value.as_f64().map_or(value, Value::from),
+        _ => value,
+    }
+}
+
 fn read_element(key: &str) -> Option<Element> {
     let (kind, text) = (key.get(..2)?, key.get(2..)?);
     if !kind.ends_with(':') {
@@ -128,7 +139,7 @@ fn read_element(key: &str) -> Option<Element> {
     }
     let element = match kind {
         "f:" => PathElement::Field(text.to_owned()),
-        "v:" => PathElement::Value(serde_json::from_str(text).ok()?),
+        "v:" => PathElement::Value(as_float(serde_json::from_str(text).ok()?)),
         "k:" => {
             let Node::Object(fields) = json::parse(text.as_bytes()).ok()? else {
                 return None;
@@ -144,7 +155,9 @@ fn read_element(key: &str) -> Option<Element> {
 /// The fields of a key, sorted by name; of repeated ones the last counts.
 fn sorted_fields(fields: Vec<(String, Node)>) -> Vec<(String, Value)> {
     let fields = fields.into_iter();
-    let mut fields: Vec<(String, Value)> = fields.map(|(name, it)| (name, it.into())).collect();
+    let mut fields: Vec<(String, Value)> = fields
+        .map(|(name, it)| (name, as_float(it.into())))
+        .collect();
     fields.sort_by(|(name, _), (other, _)| name.cmp(other));
     fields.dedup_by(|later, earlier| {
         let is_repeated = later.0 == earlier.0;

@@ -152,8 +152,8 @@ fn after_scalar(text: &str) -> Option<&str> {
         let (text, rest) = text.split_once('"')?;
         return is_plain(text).then_some(rest);
     }
-    /// The most digits that are always a number of 64 bits.
-    const MOST_DIGITS: usize = 18;
+    /// The most digits that a float always holds: such numbers are read as floats.
+    const MOST_DIGITS: usize = 15;
     let end = text.bytes().position(|byte| !byte.is_ascii_digit());
     let (digits, rest) = text.split_at_checked(end.unwrap_or(text.len()))?;
     let is_canonical = !digits.starts_with('0') || digits == "0";

@@ -34,6 +34,9 @@ const LONGEST_MESSAGE: usize = 5 * 1024;
 struct Denial {
     message: String,
     reason: String,
+    /// `true` if the binding has no parameters: it denies the request, whatever the binding does otherwise
+    /// (`policyDispatcher.Dispatch` of `k8s.io/apiserver/pkg/admission/plugin/policy/generic`).
+    is_unbound: bool,
 }
 
 /// Asks every policy that is bound.
@@ -75,11 +78,11 @@ pub(super) fn ask(
             let about =
                 format!("ValidatingAdmissionPolicy '{policy}' with binding '{binding_name}'");
             let why = &denial.message;
-            if acts("Warn") {
+            if acts("Warn") && !denial.is_unbound {
                 let warning = format!("Validation failed for {about}: {why}");
                 trace.warnings.push(warning);
             }
-            if acts("Deny") && refusal.is_none() {
+            if (acts("Deny") || denial.is_unbound) && refusal.is_none() {
                 let why = format!("{about} denied request: {why}");
                 refusal = Some(refused(asked, &why, &denial.reason));
             }
@@ -326,11 +329,15 @@ impl<'a> Evaluation<'a> {
         let failed = |message: String| Denial {
             message,
             reason: String::new(),
+            is_unbound: false,
         };
         if let Some(why) = self.unbound.take() {
             return match self.ignores_failures() {
                 true => Vec::new(),
-                false => vec![failed(why)],
+                false => vec![Denial {
+                    is_unbound: true,
+                    ..failed(why)
+                }],
             };
         }
         let spec = &self.policy["spec"];
@@ -366,6 +373,7 @@ impl<'a> Evaluation<'a> {
                 _ => denials.push(Denial {
                     message: self.message(validation, expression, trace),
                     reason: text(validation, "reason").to_owned(),
+                    is_unbound: false,
                 }),
             }
         }

@@ -55,8 +55,10 @@ fn expression(
     if variables.contains(&"authorizer") && written.contains("authorizer") {
         return None;
     }
+    let is_wanted =
+        |found: &str| types.contains(&found) || found == "null" && types.contains(&"null_type");
     let detail = match cel::type_of(written, variables, ("variables", composed)) {
-        Ok(found) if types.contains(&found.as_str()) => return None,
+        Ok(found) if is_wanted(&found) => return None,
         // These have types of their own, which are not known here.
         Ok(found)
             if found == "dyn"
