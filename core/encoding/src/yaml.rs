@@ -1,15 +1,15 @@
 //! YAML as the API server and kubectl read it: YAML 1.1 scalars, mappings only with string keys,
 //! through JSON (`sigs.k8s.io/yaml` v1.6).
 
+mod go_yaml;
 mod located;
-mod opening;
 mod reports;
 mod scalar_text;
 mod scalars;
 mod write;
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
+use std::{fmt, vec};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
@@ -21,7 +21,8 @@ pub use located::{Content, Located, Member, parse_located};
 pub use scalars::resolve;
 pub use write::written;
 
-use scalars::{as_in_json, scalar};
+use go_yaml::Mistake;
+use scalars::{as_in_json, endless, scalar};
 
 /// A parsed document.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,44 +110,24 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
             duplicates: Vec::new(),
         });
     }
-    if let Some((line, message)) = opening::mistake(text) {
-        return Err(YamlError {
-            line: line + 1,
-            column: 1,
-            message: message.to_owned(),
-            reported: reports::mistake(message, line + 1, None),
-        });
-    }
+    let events = go_yaml::events(text, MAX_DEPTH).map_err(|mistake| for_people(text, mistake))?;
     let mut reader = YamlReader {
         text,
-        events: Parser::new_from_str(text),
+        events: events.into_iter(),
         duplicates: Vec::new(),
         anchors: HashMap::new(),
         nodes: 0,
-        open_line: if text.ends_with(['\n', '\r']) {
-            usize::MAX
-        } else {
-            text.lines().count()
-        },
+        unwritable: None,
     };
-    let node = loop {
-        match reader.next()? {
-            (Event::StreamStart | Event::DocumentStart(_), _) => {}
-            (Event::StreamEnd | Event::DocumentEnd, _) => {
-                if let Some(line) = opening::line_of_tab(text) {
-                    let message = "tabs disallowed in this context";
-                    return Err(YamlError {
-                        line: line + 1,
-                        column: 1,
-                        message: message.to_owned(),
-                        reported: reports::mistake(message, line + 1, None),
-                    });
-                }
-                break Node::Null;
-            }
-            (event, span) => break reader.node(event, span, 0)?,
-        }
+    let node = match reader.events.next() {
+        Some((event, span)) => reader.node(event, span, 0)?,
+        None => Node::Null,
     };
+    if let Some(float) = reader.unwritable {
+        let reported = format!("json: unsupported value: {float}");
+        let told = error(Span::default(), "JSON has no such number");
+        return Err(YamlError { reported, ..told });
+    }
     let node = as_in_json(node);
     Ok(Document {
         node,
@@ -185,12 +166,30 @@ fn plain_json(text: &str) -> Option<Node> {
 
 struct YamlReader<'a> {
     text: &'a str,
-    events: Parser<'a, saphyr_parser::StrInput<'a>>,
+    events: vec::IntoIter<(Event<'static>, Span)>,
     duplicates: Vec<DuplicateKey>,
     anchors: HashMap<usize, Node>,
     nodes: usize,
-    /// The last line, counted from 1, if it has no line break.
-    open_line: usize,
+    /// The first float that JSON does not have.
+    unwritable: Option<&'static str>,
+}
+
+/// A mistake with the words of the other parser, which knows more of what is wrong.
+fn for_people(text: &str, mistake: Mistake) -> YamlError {
+    let (problem, named, at) = match mistake {
+        Mistake::TooDeep(at) => return error(at, "nested too deep"),
+        Mistake::Told { problem, named, at } => (problem, named, at),
+    };
+    let reported = match named {
+        Some(line) => format!("yaml: line {line}: {problem}"),
+        None => format!("yaml: {problem}"),
+    };
+    let found = Parser::new_from_str(text).find_map(Result::err);
+    let told = match found {
+        Some(found) => error(Span::empty(*found.marker()), found.info()),
+        None => error(at, &problem),
+    };
+    YamlError { reported, ..told }
 }
 
 /// The name that an alias at this index, counted in characters, refers to.
@@ -207,71 +206,13 @@ struct Members {
     known: HashSet<String>,
 }
 
-impl<'a> YamlReader<'a> {
-    fn next(&mut self) -> Result<(Event<'a>, Span), YamlError> {
-        match self.events.next() {
-            Some(Ok(next)) => Ok(next),
-            Some(Err(error)) => {
-                let marker = error.marker();
-                let message = error.info().to_owned();
-                let reported = match self.unknown_alias(&message, marker.index()) {
-                    Some(reported) => reported,
-                    None => {
-                        let ends = if message.ends_with("unexpected end of stream") {
-                            // The parser here points to where the text in quotes begins.
-                            Some(self.text.matches('\n').count())
-                        } else {
-                            self.ends_at(marker.index())
-                        };
-                        reports::mistake(&message, marker.line(), ends)
-                    }
-                };
-                Err(YamlError {
-                    line: marker.line(),
-                    column: marker.col() + 1,
-                    message,
-                    reported,
-                })
-            }
-            None => Ok((Event::StreamEnd, Span::empty(Default::default()))),
-        }
+impl YamlReader<'_> {
+    fn next(&mut self) -> (Event<'static>, Span) {
+        let end = || (Event::StreamEnd, Span::empty(Default::default()));
+        self.events.next().unwrap_or_else(end)
     }
 
-    /// The line of the text's end, counted from 0 and as if it ended with a line break, if
-    /// nothing is left at this index.
-    fn ends_at(&self, index: usize) -> Option<usize> {
-        let rest: String = self.text.chars().skip(index).collect();
-        if !rest.trim().is_empty() {
-            return None;
-        }
-        Some(self.text.lines().count())
-    }
-
-    /// The error of an alias without an anchor, which starts at this index.
-    fn unknown_alias(&self, message: &str, index: usize) -> Option<String> {
-        if !message.ends_with("found unknown anchor") {
-            return None;
-        }
-        let name = anchor_at(self.text, index);
-        Some(format!("yaml: unknown anchor '{name}' referenced"))
-    }
-
-    /// A block at the end of a text without a line break does not end with one; the parser here adds it.
-    fn without_break_of_parser<'t>(
-        &self,
-        text: &'t str,
-        style: ScalarStyle,
-        span: Span,
-    ) -> &'t str {
-        let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-        if is_block && span.end.line() >= self.open_line && self.ends_at(span.end.index()).is_some()
-        {
-            return text.strip_suffix('\n').unwrap_or(text);
-        }
-        text
-    }
-
-    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, YamlError> {
+    fn node(&mut self, event: Event<'_>, span: Span, depth: usize) -> Result<Node, YamlError> {
         self.nodes += 1;
         if depth > MAX_DEPTH {
             return Err(error(span, "nested too deep"));
@@ -281,13 +222,16 @@ impl<'a> YamlReader<'a> {
         }
         let (anchor, node) = match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let text = self.without_break_of_parser(&text, style, span);
-                (anchor, scalar(text, style, tag.as_deref()))
+                if tag.is_none() && style == ScalarStyle::Plain && self.unwritable.is_none() {
+                    self.unwritable = endless(&text);
+                }
+                let read = scalar(&text, style, tag.as_deref());
+                (anchor, read.map_err(|why| error(span, &why))?)
             }
             Event::SequenceStart(anchor, _) => {
                 let mut items = Vec::new();
                 loop {
-                    match self.next()? {
+                    match self.next() {
                         (Event::SequenceEnd | Event::StreamEnd, _) => break,
                         (event, span) => items.push(self.node(event, span, depth + 1)?),
                     }
@@ -327,15 +271,18 @@ impl<'a> YamlReader<'a> {
     fn mapping(&mut self, depth: usize) -> Result<Node, YamlError> {
         let mut members = Members::default();
         loop {
-            let (event, span) = match self.next()? {
+            let (event, span) = match self.next() {
                 (Event::MappingEnd | Event::StreamEnd, _) => {
                     return Ok(Node::Object(members.listed));
                 }
                 next => next,
             };
             let merges = is_merge(&event);
+            let unwritable = self.unwritable;
             let key = self.node(event, span, depth + 1)?;
-            let (event, value_span) = self.next()?;
+            // A key is text in JSON.
+            self.unwritable = unwritable;
+            let (event, value_span) = self.next();
             let value = self.node(event, value_span, depth + 1)?;
             let line = value_span.start.line();
             if merges {

@@ -31,8 +31,8 @@ mod tests {
 
     #[test]
     fn only_the_integer_loses_its_sign() {
-        let text = br#"{"a-0": [-0, -0.0, -0e1, "-0\\"-0", 1e-0, -01,-0]}"#;
-        let changed = br#"{"a-0": [ 0, -0.0, -0e1, "-0\\"-0", 1e-0, -01, 0]}"#;
+        let text = br#"{"a-0": [-0, -0.0, -0e1, "-0\"-0", 1e-0, -01,-0]}"#;
+        let changed = br#"{"a-0": [ 0, -0.0, -0e1, "-0\"-0", 1e-0, -01, 0]}"#;
         assert_eq!(&*without_sign(text), changed);
     }
 }

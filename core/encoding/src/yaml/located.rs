@@ -119,7 +119,9 @@ impl<'a> LocatedReader<'a> {
                 return Err(error(span, "anchors (&) are not taken here"));
             }
             Event::Scalar(text, style, _, tag) => Content::Scalar(
-                scalar(&text, style, tag.as_deref()).into(),
+                scalar(&text, style, tag.as_deref())
+                    .map_err(|why| error(span, &why))?
+                    .into(),
                 text.into_owned(),
             ),
             Event::SequenceStart(..) => {
@@ -153,9 +155,9 @@ impl<'a> LocatedReader<'a> {
             };
             let key = match event {
                 Event::Scalar(text, style, 0, tag) => match scalar(&text, style, tag.as_deref()) {
-                    Node::String(text) => text,
-                    Node::Bool(b) => b.to_string(),
-                    Node::Number(n) => go::number(&n),
+                    Ok(Node::String(text)) => text,
+                    Ok(Node::Bool(b)) => b.to_string(),
+                    Ok(Node::Number(n)) => go::number(&n),
                     _ => return Err(error(span, "a key must be text, not null")),
                 },
                 _ => return Err(error(span, "a key must be text")),

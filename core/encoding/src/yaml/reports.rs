@@ -4,51 +4,6 @@
 use crate::go;
 use crate::json::Node;
 
-/// go-yaml's text for a mistake that the parser found. `line` counts from 1, and `ends` is the
-/// line of the text's end as go-yaml counts it, from 0, if the mistake is there.
-pub(super) fn mistake(message: &str, line: usize, ends: Option<usize>) -> String {
-    let (problem, found_by_parser) = problem(message);
-    // From 0; a scanner's mistake is counted from 1, and the first line is never named.
-    let at = ends.unwrap_or_else(|| line.saturating_sub(1));
-    let shown = if found_by_parser { at } else { at + 1 };
-    match at {
-        0 => format!("yaml: {problem}"),
-        _ => format!("yaml: line {shown}: {problem}"),
-    }
-}
-
-/// The problem in go-yaml's words, and whether its parser finds it rather than its scanner.
-fn problem(message: &str) -> (&str, bool) {
-    if message.starts_with("unexpected character") || message.starts_with("tabs disallowed") {
-        return ("found character that cannot start any token", false);
-    }
-    // Context is not shown.
-    let problem = match message.strip_prefix("while ") {
-        Some(told) => told.split_once(", ").map_or(told, |(_, problem)| problem),
-        None => message,
-    };
-    match problem {
-        "expected ',' or ']'" => ("did not find expected ',' or ']'", true),
-        "did not find expected key"
-        | "did not find expected ',' or '}'"
-        | "did not find expected '-' indicator"
-        | "did not find expected node content"
-        | "found incompatible YAML document" => (problem, true),
-        "did not find expected <document-start>" | "did not find expected <document start>" => {
-            ("did not find expected <document start>", true)
-        }
-        "the handle wasn't declared" => ("found undefined tag handle", true),
-        "simple key expected" | "simple key expect ':'" => ("could not find expected ':'", false),
-        "found a tab" | "tab cannot be used as indentation" => {
-            ("found a tab character that violates indentation", false)
-        }
-        "did not find expected hexadecimal number" => {
-            ("did not find expected hexdecimal number", false)
-        }
-        other => (other, false),
-    }
-}
-
 /// A key as strict decoding names it, and a value in an error about keys (`%#v`).
 pub(super) fn go_syntax(node: &Node) -> String {
     match node {

@@ -7,21 +7,53 @@ use crate::go;
 use crate::json::Node;
 
 /// Reads a scalar by its style and its tag.
-pub(super) fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Node {
+///
+/// # Errors
+/// If its text is not of the type that its tag names, in go-yaml's words.
+pub(super) fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Node, String> {
     let tag = tag.map(|tag| [tag.handle.as_str(), tag.suffix.as_str()].concat());
     let name = tag
         .as_deref()
         .map(|tag| tag.strip_prefix(CORE_SCHEMA).unwrap_or(""));
     match name {
-        None if style == ScalarStyle::Plain => resolve(text),
+        None if style == ScalarStyle::Plain => Ok(resolve(text)),
         // The form of the text does not count where a tag names the type.
-        Some("bool" | "int" | "float" | "null" | "timestamp") => resolve(text),
+        Some("timestamp") => Ok(resolve(text)),
+        Some(wanted @ ("bool" | "int" | "float" | "null")) => {
+            let found = resolve(text);
+            match type_of(&found, text) {
+                ty if ty == wanted || ty == "int" && wanted == "float" => Ok(found),
+                ty => Err(format!("cannot decode !!{ty} `{text}` as a !!{wanted}")),
+            }
+        }
         Some("binary") => {
             let bytes = go::base64::decoded(text);
             let bytes = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-            Node::String(bytes.unwrap_or_else(|| text.to_owned()))
+            Ok(Node::String(bytes.unwrap_or_else(|| text.to_owned())))
         }
-        _ => Node::String(text.to_owned()),
+        _ => Ok(Node::String(text.to_owned())),
+    }
+}
+
+/// The type to which a text was resolved (`resolve.go`).
+fn type_of(found: &Node, text: &str) -> &'static str {
+    match found {
+        Node::Null => "null",
+        Node::Bool(_) => "bool",
+        Node::Number(_) if integer(text).is_some() => "int",
+        Node::Number(_) => "float",
+        _ if endless(text).is_some() => "float",
+        _ => "str",
+    }
+}
+
+/// A float that JSON does not have, as Go names it.
+pub(super) fn endless(text: &str) -> Option<&'static str> {
+    match text {
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => Some("+Inf"),
+        "-.inf" | "-.Inf" | "-.INF" => Some("-Inf"),
+        ".nan" | ".NaN" | ".NAN" => Some("NaN"),
+        _ => None,
     }
 }
 

@@ -1,0 +1,441 @@
+//! Makes events of tokens (`parserc.go`), and knows anchors (`decode.go`).
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use saphyr_parser::{Event, ScalarStyle, Span, Tag};
+
+use super::scanner::Scanner;
+use super::token::{Mark, Token, TokenKind};
+use super::{Events, Mistake};
+
+/// What stands before a node.
+#[derive(Default)]
+struct Properties {
+    anchor: usize,
+    tag: Option<Tag>,
+}
+
+pub(super) struct Parser<'a> {
+    scanner: Scanner<'a>,
+    events: Events,
+    /// The number of each anchor; the last one of its name counts.
+    anchors: HashMap<String, usize>,
+    last_anchor: usize,
+    /// The prefixes of tags by their handles.
+    prefixes: Vec<(String, String)>,
+    depth: usize,
+    most_depth: usize,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(text: &'a [char], most_depth: usize) -> Self {
+        Self {
+            scanner: Scanner::new(text),
+            events: Vec::new(),
+            anchors: HashMap::new(),
+            last_anchor: 0,
+            prefixes: Vec::new(),
+            depth: 0,
+            most_depth,
+        }
+    }
+
+    fn next_is(&mut self, kinds: &[TokenKind]) -> Result<bool, Mistake> {
+        let token = self.scanner.peek()?;
+        Ok(kinds.contains(&token.kind))
+    }
+
+    fn mark(&mut self) -> Result<Mark, Mistake> {
+        Ok(self.scanner.peek()?.start)
+    }
+
+    fn emit(&mut self, event: Event<'static>, span: Span) {
+        self.events.push((event, span));
+    }
+
+    /// A value that is not there.
+    fn emit_nothing(&mut self, at: Mark) {
+        let event = Event::Scalar(Cow::Borrowed(""), ScalarStyle::Plain, 0, None);
+        self.emit(event, at.span());
+    }
+
+    pub(super) fn document(mut self) -> Result<Events, Mistake> {
+        let begins_plainly = match self.scanner.peek()?.kind {
+            TokenKind::StreamEnd => return Ok(self.events),
+            TokenKind::Version(..) | TokenKind::TagDirective(..) | TokenKind::DocumentStart => {
+                false
+            }
+            _ => true,
+        };
+        self.directives()?;
+        if begins_plainly {
+            self.node(true, false)?;
+        } else {
+            match self.scanner.peek()?.kind {
+                TokenKind::DocumentStart => {}
+                // A text of directives alone.
+                _ => {
+                    let at = self.mark()?;
+                    let problem = "did not find expected <document start>";
+                    return Err(Mistake::of_parser(problem, at, at));
+                }
+            }
+            self.scanner.take()?;
+            let token = self.scanner.peek()?;
+            let start = token.start;
+            match token.kind {
+                TokenKind::Version(..)
+                | TokenKind::TagDirective(..)
+                | TokenKind::DocumentStart
+                | TokenKind::DocumentEnd
+                | TokenKind::StreamEnd => self.emit_nothing(start),
+                _ => self.node(true, false)?,
+            }
+        }
+        // What follows must begin with a token.
+        self.scanner.peek()?;
+        Ok(self.events)
+    }
+
+    fn directives(&mut self) -> Result<(), Mistake> {
+        let mut has_version = false;
+        loop {
+            let token = self.scanner.peek()?;
+            let at = token.start;
+            let wrong = |problem: &str| Err(Mistake::of_parser(problem, at, at));
+            match token.kind.clone() {
+                TokenKind::Version(..) if has_version => {
+                    return wrong("found duplicate %YAML directive");
+                }
+                TokenKind::Version(1, 1) => has_version = true,
+                TokenKind::Version(..) => return wrong("found incompatible YAML document"),
+                TokenKind::TagDirective(handle, prefix) => {
+                    if self.prefixes.iter().any(|(known, _)| *known == handle) {
+                        return wrong("found duplicate %TAG directive");
+                    }
+                    self.prefixes.push((handle, prefix));
+                }
+                _ => break,
+            }
+            self.scanner.take()?;
+        }
+        for (handle, prefix) in [("!", "!"), ("!!", "tag:yaml.org,2002:")] {
+            if !self.prefixes.iter().any(|(known, _)| known == handle) {
+                self.prefixes.push((handle.to_owned(), prefix.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// A node; `may_be_indentless` is whether it may be a list that is not indented.
+    fn node(&mut self, in_block: bool, may_be_indentless: bool) -> Result<(), Mistake> {
+        let token = self.scanner.peek()?;
+        let start = token.start;
+        if let TokenKind::Alias(name) = &token.kind {
+            let (name, span) = (name.clone(), start.span_to(token.end));
+            self.scanner.take()?;
+            let Some(anchor) = self.anchors.get(&name) else {
+                let problem = format!("unknown anchor '{name}' referenced");
+                return Err(Mistake::anywhere(problem, start));
+            };
+            let event = Event::Alias(*anchor);
+            self.emit(event, span);
+            return Ok(());
+        }
+        if self.depth > self.most_depth {
+            return Err(Mistake::TooDeep(start.span()));
+        }
+        self.depth += 1;
+        let properties = self.properties(start)?;
+        self.content(properties, start, in_block, may_be_indentless)?;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn properties(&mut self, start: Mark) -> Result<Properties, Mistake> {
+        let mut properties = Properties::default();
+        let (mut has_anchor, mut has_tag) = (false, false);
+        let mut tag = None;
+        for _ in 0..2 {
+            match self.scanner.peek()?.kind.clone() {
+                TokenKind::Anchor(name) if !has_anchor => {
+                    has_anchor = true;
+                    self.last_anchor += 1;
+                    properties.anchor = self.last_anchor;
+                    self.anchors.insert(name, self.last_anchor);
+                }
+                TokenKind::Tag(handle, suffix) if !has_tag => {
+                    has_tag = true;
+                    tag = Some((handle, suffix, self.mark()?));
+                }
+                _ => break,
+            }
+            self.scanner.take()?;
+        }
+        // Tokens are made before the tag is looked at.
+        self.scanner.peek()?;
+        if let Some((handle, suffix, at)) = tag {
+            properties.tag = Some(self.tag(&handle, suffix, start, at)?);
+        }
+        Ok(properties)
+    }
+
+    fn tag(&self, handle: &str, suffix: String, start: Mark, at: Mark) -> Result<Tag, Mistake> {
+        if handle.is_empty() {
+            return Ok(Tag {
+                handle: String::new(),
+                suffix,
+            });
+        }
+        let known = self.prefixes.iter().find(|(known, _)| known == handle);
+        match known {
+            Some((_, prefix)) => Ok(Tag {
+                handle: prefix.clone(),
+                suffix,
+            }),
+            None => Err(Mistake::of_parser("found undefined tag handle", start, at)),
+        }
+    }
+
+    fn content(
+        &mut self,
+        properties: Properties,
+        start: Mark,
+        in_block: bool,
+        may_be_indentless: bool,
+    ) -> Result<(), Mistake> {
+        let Token {
+            kind,
+            start: at,
+            end,
+        } = self.scanner.peek()?.clone();
+        let Properties { anchor, tag } = properties;
+        let is_bare = anchor == 0 && tag.is_none();
+        let tag = tag.map(Cow::Owned);
+        let list = |tag| (Event::SequenceStart(anchor, tag), start.span_to(end));
+        let map = |tag| (Event::MappingStart(anchor, tag), start.span_to(end));
+        match kind {
+            TokenKind::BlockEntry if may_be_indentless => {
+                self.events.push(list(tag));
+                self.indentless_list()
+            }
+            TokenKind::Scalar(text, style) => {
+                self.scanner.take()?;
+                let event = Event::Scalar(Cow::Owned(text), style, anchor, tag);
+                self.emit(event, start.span_to(end));
+                Ok(())
+            }
+            TokenKind::FlowSequenceStart => {
+                self.events.push(list(tag));
+                self.flow_list()
+            }
+            TokenKind::FlowMappingStart => {
+                self.events.push(map(tag));
+                self.flow_map()
+            }
+            TokenKind::BlockSequenceStart if in_block => {
+                self.events.push(list(tag));
+                self.block_list()
+            }
+            TokenKind::BlockMappingStart if in_block => {
+                self.events.push(map(tag));
+                self.block_map()
+            }
+            _ if !is_bare => {
+                let event = Event::Scalar(Cow::Borrowed(""), ScalarStyle::Plain, anchor, tag);
+                self.emit(event, start.span());
+                Ok(())
+            }
+            _ => {
+                let problem = "did not find expected node content";
+                Err(Mistake::of_parser(problem, start, at))
+            }
+        }
+    }
+
+    fn end(&mut self, event: Event<'static>) -> Result<(), Mistake> {
+        let token = self.scanner.take()?;
+        self.emit(event, token.start.span_to(token.end));
+        Ok(())
+    }
+
+    fn block_list(&mut self) -> Result<(), Mistake> {
+        let begin = self.scanner.take()?.start;
+        loop {
+            let token = self.scanner.peek()?;
+            let (end, start) = (token.end, token.start);
+            match token.kind {
+                TokenKind::BlockEntry => {}
+                TokenKind::BlockEnd => return self.end(Event::SequenceEnd),
+                _ => {
+                    let problem = "did not find expected '-' indicator";
+                    return Err(Mistake::of_parser(problem, begin, start));
+                }
+            }
+            self.scanner.take()?;
+            match self.next_is(&[TokenKind::BlockEntry, TokenKind::BlockEnd])? {
+                true => self.emit_nothing(end),
+                false => self.node(true, false)?,
+            }
+        }
+    }
+
+    fn indentless_list(&mut self) -> Result<(), Mistake> {
+        const ENDS: [TokenKind; 4] = [
+            TokenKind::BlockEntry,
+            TokenKind::Key,
+            TokenKind::Value,
+            TokenKind::BlockEnd,
+        ];
+        while self.next_is(&[TokenKind::BlockEntry])? {
+            let end = self.scanner.take()?.end;
+            match self.next_is(&ENDS)? {
+                true => self.emit_nothing(end),
+                false => self.node(true, false)?,
+            }
+        }
+        let at = self.mark()?;
+        self.emit(Event::SequenceEnd, at.span());
+        Ok(())
+    }
+
+    fn block_map(&mut self) -> Result<(), Mistake> {
+        const ENDS: [TokenKind; 3] = [TokenKind::Key, TokenKind::Value, TokenKind::BlockEnd];
+        let begin = self.scanner.take()?.start;
+        loop {
+            let token = self.scanner.peek()?;
+            let (start, end) = (token.start, token.end);
+            match token.kind {
+                TokenKind::Key => {}
+                TokenKind::BlockEnd => return self.end(Event::MappingEnd),
+                _ => {
+                    let problem = "did not find expected key";
+                    return Err(Mistake::of_parser(problem, begin, start));
+                }
+            }
+            self.scanner.take()?;
+            match self.next_is(&ENDS)? {
+                true => self.emit_nothing(end),
+                false => self.node(true, true)?,
+            }
+            let token = self.scanner.peek()?;
+            let (start, end) = (token.start, token.end);
+            if token.kind != TokenKind::Value {
+                self.emit_nothing(start);
+                continue;
+            }
+            self.scanner.take()?;
+            match self.next_is(&ENDS)? {
+                true => self.emit_nothing(end),
+                false => self.node(true, true)?,
+            }
+        }
+    }
+
+    /// Takes the comma before an entry that is not the first.
+    fn comma(&mut self, is_first: bool, begin: Mark, problem: &str) -> Result<(), Mistake> {
+        if is_first {
+            return Ok(());
+        }
+        let token = self.scanner.peek()?;
+        if token.kind != TokenKind::FlowEntry {
+            return Err(Mistake::of_parser(problem, begin, token.start));
+        }
+        self.scanner.take()?;
+        Ok(())
+    }
+
+    fn flow_list(&mut self) -> Result<(), Mistake> {
+        const END: [TokenKind; 1] = [TokenKind::FlowSequenceEnd];
+        let begin = self.scanner.take()?.start;
+        let mut is_first = true;
+        while !self.next_is(&END)? {
+            self.comma(is_first, begin, "did not find expected ',' or ']'")?;
+            is_first = false;
+            if self.next_is(&[TokenKind::Key])? {
+                self.pair()?;
+            } else if !self.next_is(&END)? {
+                self.node(false, false)?;
+            } else {
+                break;
+            }
+        }
+        self.end(Event::SequenceEnd)
+    }
+
+    /// A mapping of one member in a flow sequence.
+    fn pair(&mut self) -> Result<(), Mistake> {
+        const ENDS: [TokenKind; 2] = [TokenKind::FlowEntry, TokenKind::FlowSequenceEnd];
+        let Token { start, end, .. } = self.scanner.take()?;
+        self.emit(Event::MappingStart(0, None), start.span_to(end));
+        let token = self.scanner.peek()?;
+        let (kind, end) = (token.kind.clone(), token.end);
+        if kind == TokenKind::Value || ENDS.contains(&kind) {
+            // Upstream takes the token, which is the colon or the comma.
+            self.scanner.take()?;
+            self.emit_nothing(end);
+        } else {
+            self.node(false, false)?;
+        }
+        let at = self.mark()?;
+        if self.next_is(&[TokenKind::Value])? {
+            self.scanner.take()?;
+            if self.next_is(&ENDS)? {
+                self.emit_nothing(at);
+            } else {
+                self.node(false, false)?;
+            }
+        } else {
+            self.emit_nothing(at);
+        }
+        let at = self.mark()?;
+        self.emit(Event::MappingEnd, at.span());
+        Ok(())
+    }
+
+    fn flow_map(&mut self) -> Result<(), Mistake> {
+        const END: [TokenKind; 1] = [TokenKind::FlowMappingEnd];
+        const ENDS: [TokenKind; 3] = [
+            TokenKind::Value,
+            TokenKind::FlowEntry,
+            TokenKind::FlowMappingEnd,
+        ];
+        let begin = self.scanner.take()?.start;
+        let mut is_first = true;
+        while !self.next_is(&END)? {
+            self.comma(is_first, begin, "did not find expected ',' or '}'")?;
+            is_first = false;
+            if self.next_is(&[TokenKind::Key])? {
+                self.scanner.take()?;
+                match self.next_is(&ENDS)? {
+                    true => {
+                        let at = self.mark()?;
+                        self.emit_nothing(at);
+                    }
+                    false => self.node(false, false)?,
+                }
+                self.flow_value(&ENDS[1..])?;
+            } else if !self.next_is(&END)? {
+                self.node(false, false)?;
+                let at = self.mark()?;
+                self.emit_nothing(at);
+            } else {
+                break;
+            }
+        }
+        self.end(Event::MappingEnd)
+    }
+
+    fn flow_value(&mut self, ends: &[TokenKind]) -> Result<(), Mistake> {
+        if self.next_is(&[TokenKind::Value])? {
+            self.scanner.take()?;
+            if !self.next_is(ends)? {
+                return self.node(false, false);
+            }
+        }
+        let at = self.mark()?;
+        self.emit_nothing(at);
+        Ok(())
+    }
+}
