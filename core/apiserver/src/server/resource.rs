@@ -315,7 +315,7 @@ impl Resource {
         namespace: Namespace<'_>,
     ) -> Option<FieldError> {
         match &self.definition {
-            Definition::Builtin(rules) => (rules.may_claim)(object, live, namespace),
+            Definition::Builtin(rules) => (rules.looks_at.namespace)(object, live, namespace),
             Definition::Custom(_) => None,
         }
     }
@@ -323,7 +323,7 @@ impl Resource {
     /// Returns whether an update through a subresource is checked with its empty lists and maps.
     pub(super) fn sees_empties(&self, subresource: &str) -> bool {
         match &self.definition {
-            Definition::Builtin(rules) => rules.sees_empties.contains(&subresource),
+            Definition::Builtin(rules) => rules.looks_at.empties.contains(&subresource),
             Definition::Custom(_) => false,
         }
     }

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::{Rules, metadata, names};
+use super::{LooksAt, Rules, metadata, names};
 use crate::field::ErrorPath;
 use crate::object::JsonMap;
 use crate::status::FieldError;
 
 pub(super) const RULES: Rules = Rules {
     validate,
-    sees_empties: &[""],
+    looks_at: &LooksAt::EMPTIES,
     ..Rules::NONE
 };
 

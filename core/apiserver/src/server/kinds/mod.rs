@@ -131,6 +131,29 @@ impl From<Vec<FieldError>> for NotAllocated {
     }
 }
 
+/// What the checks of a kind look at besides an object and the stored one.
+#[derive(Debug)]
+pub struct LooksAt {
+    /// The subresources (`""` is the main resource) whose checks tell the empty lists and maps of an update from
+    /// absent ones (`reflect.DeepEqual`).
+    pub empties: &'static [&'static str],
+    /// Checks what an object, given the stored one on update, may claim in its namespace.
+    pub namespace: fn(&Value, Option<&Value>, Namespace<'_>) -> Option<FieldError>,
+}
+
+impl LooksAt {
+    /// Nothing else.
+    pub const NOTHING: Self = Self {
+        empties: &[],
+        namespace: |_, _, _| None,
+    };
+    /// The empty lists and maps of updates of the main resource.
+    pub const EMPTIES: Self = Self {
+        empties: &[""],
+        ..Self::NOTHING
+    };
+}
+
 /// Finds the namespace of an object, if it is stored.
 pub type Namespace<'a> = &'a dyn Fn() -> Option<Arc<Value>>;
 
@@ -209,14 +232,11 @@ pub struct Rules {
     /// Checks the changes of an update of the main resource, after [`validate`](Self::validate): for
     /// messages that tell the empty lists of the request from absent ones.
     pub validate_change: fn(&Value, &Empties, &Value) -> Vec<FieldError>,
-    /// The subresources (`""` is the main resource) whose checks tell the empty lists and maps of an update from
-    /// absent ones (`reflect.DeepEqual`).
-    pub sees_empties: &'static [&'static str],
+    /// What its checks look at besides an object and the stored one.
+    pub looks_at: &'static LooksAt,
     /// `true` if an apply of the status of a missing object is one of a new object (`StatusREST.Update` passes
     /// `forceAllowCreate` on).
     pub status_creates: bool,
-    /// Checks what an object, given the stored one on update, may claim in its namespace.
-    pub may_claim: fn(&Value, Option<&Value>, Namespace<'_>) -> Option<FieldError>,
     /// The warnings for accepted objects.
     pub warn: fn(&Value, Option<&Value>) -> Vec<String>,
     /// The rules of its `status` subresource, if it has one.
@@ -298,9 +318,8 @@ impl Rules {
         prepare: |_, _| {},
         validate: |_, _| Vec::new(),
         validate_change: |_, _, _| Vec::new(),
-        sees_empties: &[],
+        looks_at: &LooksAt::NOTHING,
         status_creates: false,
-        may_claim: |_, _, _| None,
         warn: |_, _| Vec::new(),
         status: StatusRules {
             prepare: |_, _| {},

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::label_selector::list;
 use super::{
-    Notices, Rules, StatusRules, metadata, names, pod_admission, pod_annotations, pod_disabled,
-    pod_parts, pod_profiles, pod_scheduling, pod_status, pod_template, pod_update, pod_warnings,
+    LooksAt, Notices, Rules, StatusRules, metadata, names, pod_admission, pod_annotations,
+    pod_disabled, pod_parts, pod_profiles, pod_scheduling, pod_status, pod_template, pod_update,
+    pod_warnings,
 };
 use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
@@ -56,7 +57,10 @@ pub(super) const RULES: Rules = Rules {
         validate: pod_status::validate,
     },
     others: pod_parts::RULES,
-    sees_empties: &[pod_parts::EPHEMERAL],
+    looks_at: &LooksAt {
+        empties: &[pod_parts::EPHEMERAL],
+        ..LooksAt::NOTHING
+    },
     grace: Some(grace),
     returns_deleted: true,
     fields: &[

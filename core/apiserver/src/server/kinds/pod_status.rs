@@ -275,7 +275,7 @@ fn addresses(status: &Value, before: &Value, name: &str, ty: &str) -> Vec<FieldE
         let address = now[i].as_str().unwrap_or_default();
         let detail =
             format!("failed to check for dual stack with error:invalid IP[{i}]: {address}");
-        errors.push(FieldError::internal(&path, detail));
+        errors.push(FieldError::internal(path, detail));
     }
     let families: BTreeSet<bool> = parsed.iter().flatten().map(IpAddr::is_ipv4).collect();
     if unread.is_some() || families.len() != 2 || now.len() > 2 {

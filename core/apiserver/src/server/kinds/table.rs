@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::admission::give_class;
 use super::super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{
-    Collection, Rules, StatusRules, addresses, admin_access, api_service, autoscaling,
+    Collection, LooksAt, Rules, StatusRules, addresses, admin_access, api_service, autoscaling,
     certificates, checks, claim_status, claims, device_slices, endpoints, event, jobs, metadata,
     names, nodes, persistent_volumes, pod_disabled, scheduling, storage, warnings,
 };
@@ -194,7 +194,7 @@ fn rules(facts: &KindFacts) -> Rules {
 /// Adds what the strategy and the admission plugins of one kind do besides.
 fn add_own(kind: &str, rules: &mut Rules) {
     match kind {
-        "Secret" => rules.sees_empties = &[""],
+        "Secret" => rules.looks_at = &LooksAt::EMPTIES,
         "DaemonSet" => rules.prepare = daemon_set,
         "ReplicaSet" | "ReplicationController" => {
             rules.prepare = pod_disabled::drop_from_template;
@@ -227,7 +227,10 @@ fn add_own(kind: &str, rules: &mut Rules) {
             rules.timed = Some(persistent_volumes::note_phase);
         }
         "PersistentVolumeClaim" => {
-            rules.sees_empties = &["", "status"];
+            rules.looks_at = &LooksAt {
+                empties: &["", "status"],
+                ..LooksAt::NOTHING
+            };
             add_volume_rules(rules);
             rules.encoded_anew = true;
         }
@@ -239,12 +242,20 @@ fn add_own(kind: &str, rules: &mut Rules) {
         "Ingress" => add_ingress_rules(rules),
         "ResourceClaim" => {
             rules.status.prepare = claim_status::prepare_status;
-            rules.may_claim = admin_access::of_claim;
+            rules.looks_at = &LooksAt {
+                namespace: admin_access::of_claim,
+                ..LooksAt::NOTHING
+            };
         }
-        "ResourceClaimTemplate" => rules.may_claim = admin_access::of_template,
+        "ResourceClaimTemplate" => {
+            rules.looks_at = &LooksAt {
+                namespace: admin_access::of_template,
+                ..LooksAt::NOTHING
+            };
+        }
         "ResourceSlice" => {
             rules.prepare = device_slices::prepare;
-            rules.sees_empties = &[""];
+            rules.looks_at = &LooksAt::EMPTIES;
             rules.timed = Some(device_slices::note_taints);
         }
         "CSIDriver" => rules.prepare = storage::drop_from_driver,
