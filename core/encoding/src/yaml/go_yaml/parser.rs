@@ -153,12 +153,21 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// The next token, if it is an anchor or a tag; nothing otherwise.
+    fn properties_token(&mut self) -> Result<TokenKind, Mistake> {
+        let kind = &self.scanner.peek()?.kind;
+        Ok(match kind {
+            TokenKind::Anchor(_) | TokenKind::Tag(..) => kind.clone(),
+            _ => TokenKind::StreamEnd,
+        })
+    }
+
     fn properties(&mut self, start: Mark) -> Result<Properties, Mistake> {
         let mut properties = Properties::default();
         let (mut has_anchor, mut has_tag) = (false, false);
         let mut tag = None;
         for _ in 0..2 {
-            match self.scanner.peek()?.kind.clone() {
+            match self.properties_token()? {
                 TokenKind::Anchor(name) if !has_anchor => {
                     has_anchor = true;
                     self.last_anchor += 1;
@@ -205,6 +214,9 @@ impl<'a> Parser<'a> {
         in_block: bool,
         may_be_indentless: bool,
     ) -> Result<(), Mistake> {
+        if matches!(self.scanner.peek()?.kind, TokenKind::Scalar(..)) {
+            return self.scalar(properties, start);
+        }
         let Token {
             kind,
             start: at,
@@ -219,12 +231,6 @@ impl<'a> Parser<'a> {
             TokenKind::BlockEntry if may_be_indentless => {
                 self.events.push(list(tag));
                 self.indentless_list()
-            }
-            TokenKind::Scalar(text, style) => {
-                self.scanner.take()?;
-                let event = Event::Scalar(Cow::Owned(text), style, anchor, tag);
-                self.emit(event, start.span_to(end));
-                Ok(())
             }
             TokenKind::FlowSequenceStart => {
                 self.events.push(list(tag));
@@ -252,6 +258,16 @@ impl<'a> Parser<'a> {
                 Err(Mistake::of_parser(problem, start, at))
             }
         }
+    }
+
+    fn scalar(&mut self, properties: Properties, start: Mark) -> Result<(), Mistake> {
+        let token = self.scanner.take()?;
+        if let TokenKind::Scalar(text, style) = token.kind {
+            let tag = properties.tag.map(Cow::Owned);
+            let event = Event::Scalar(Cow::Owned(text), style, properties.anchor, tag);
+            self.emit(event, start.span_to(token.end));
+        }
+        Ok(())
     }
 
     fn end(&mut self, event: Event<'static>) -> Result<(), Mistake> {

@@ -105,18 +105,21 @@ impl<'a> Scanner<'a> {
     /// The next token, which stays.
     pub(super) fn peek(&mut self) -> Result<&Token, Mistake> {
         self.fetch_more()?;
-        match self.tokens.front() {
-            Some(token) => Ok(token),
-            None => Err(Mistake::of_scanner("unexpected end", self.mark)),
-        }
+        let mark = self.mark;
+        let next = self.tokens.front();
+        next.ok_or_else(|| Mistake::of_scanner("unexpected end", mark))
     }
 
     /// Takes the next token.
     pub(super) fn take(&mut self) -> Result<Token, Mistake> {
-        let token = self.peek()?.clone();
-        self.tokens.pop_front();
-        self.taken += 1;
-        Ok(token)
+        self.fetch_more()?;
+        match self.tokens.pop_front() {
+            Some(token) => {
+                self.taken += 1;
+                Ok(token)
+            }
+            None => self.fail("unexpected end"),
+        }
     }
 
     /// Makes tokens until it is known whether the next one is a key.
