@@ -23,7 +23,13 @@ impl Scanner<'_> {
                 return self.fail("found unexpected end of stream");
             }
             let mut gap = Gap::default();
-            while !is_blank_or_end(self.ahead(0)) {
+            loop {
+                self.read_run(&mut text, |c| {
+                    is_blank_or_end(c) || matches!(c, '\'' | '"' | '\\')
+                });
+                if is_blank_or_end(self.ahead(0)) {
+                    break;
+                }
                 match (self.ahead(0), self.ahead(1)) {
                     ('\'', '\'') if is_single => {
                         text.push('\'');

@@ -76,6 +76,9 @@ impl Scanner<'_> {
                     gap.fold_into(&mut text);
                 }
                 self.read(&mut text);
+                self.read_run(&mut text, |c| {
+                    is_blank_or_end(c) || matches!(c, ':' | ',' | '?' | '[' | ']' | '{' | '}')
+                });
                 end = self.mark;
             }
             let next = self.ahead(0);
@@ -134,9 +137,7 @@ impl Scanner<'_> {
             leading.clear();
             text.push_str(&std::mem::take(&mut trailing));
             had_blank = has_blank;
-            while !is_break_or_end(self.ahead(0)) {
-                self.read(&mut text);
-            }
+            self.read_run(&mut text, is_break_or_end);
             if is_break(self.ahead(0)) {
                 self.read_break(&mut leading);
             }

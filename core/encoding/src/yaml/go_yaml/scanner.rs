@@ -66,6 +66,16 @@ impl<'a> Scanner<'a> {
         self.skip();
     }
 
+    /// Takes characters up to one that is special, as most of a text has none.
+    pub(super) fn read_run(&mut self, into: &mut String, is_special: impl Fn(char) -> bool) {
+        let rest = self.text.get(self.mark.index..).unwrap_or_default();
+        let end = rest.iter().position(|c| is_special(*c));
+        let run = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        into.extend(run);
+        self.mark.index += run.len();
+        self.mark.column += run.len();
+    }
+
     /// Takes the end of a line, as it counts in a text.
     pub(super) fn read_break(&mut self, into: &mut String) {
         match self.ahead(0) {
