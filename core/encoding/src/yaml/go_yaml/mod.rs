@@ -65,16 +65,21 @@ impl Mistake {
 /// # Errors
 /// If the text is not YAML.
 pub(super) fn events(text: &str, most_depth: usize) -> Result<Events, Mistake> {
-    let text: Vec<char> = text
-        .strip_prefix('\u{feff}')
-        .unwrap_or(text)
-        .chars()
-        .collect();
-    if !text.iter().copied().all(is_allowed) {
+    let source = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // Most texts are plain, which is seen faster.
+    let plain = source
+        .bytes()
+        .all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~'));
+    let text: Vec<char> = match plain {
+        true => source.bytes().map(char::from).collect(),
+        false => source.chars().collect(),
+    };
+    if !plain && !text.iter().copied().all(is_allowed) {
         let problem = "control characters are not allowed".to_owned();
         return Err(Mistake::anywhere(problem, Mark::default()));
     }
-    parser::Parser::new(&text, most_depth).document()
+    let plain = plain.then_some(source);
+    parser::Parser::new(&text, plain, most_depth).document()
 }
 
 /// Returns whether a text may contain this (`yaml_parser_update_buffer`).

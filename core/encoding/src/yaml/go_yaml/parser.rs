@@ -29,9 +29,9 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a [char], most_depth: usize) -> Self {
+    pub(super) fn new(text: &'a [char], plain: Option<&'a str>, most_depth: usize) -> Self {
         Self {
-            scanner: Scanner::new(text),
+            scanner: Scanner::new(text, plain),
             events: Vec::new(),
             anchors: HashMap::new(),
             last_anchor: 0,

@@ -21,6 +21,8 @@ const MOST_OF_KEY: usize = 1024;
 
 pub(super) struct Scanner<'a> {
     text: &'a [char],
+    /// The same, if each of its characters is one byte.
+    plain: Option<&'a str>,
     pub(super) mark: Mark,
     tokens: VecDeque<Token>,
     /// How many tokens were taken.
@@ -35,9 +37,10 @@ pub(super) struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(text: &'a [char]) -> Self {
+    pub(super) fn new(text: &'a [char], plain: Option<&'a str>) -> Self {
         Self {
             text,
+            plain,
             mark: Mark::default(),
             tokens: VecDeque::new(),
             taken: 0,
@@ -71,7 +74,11 @@ impl<'a> Scanner<'a> {
         let rest = self.text.get(self.mark.index..).unwrap_or_default();
         let end = rest.iter().position(|c| is_special(*c));
         let run = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-        into.extend(run);
+        let (from, to) = (self.mark.index, self.mark.index + run.len());
+        match self.plain.and_then(|plain| plain.get(from..to)) {
+            Some(run) => into.push_str(run),
+            None => into.extend(run),
+        }
         self.mark.index += run.len();
         self.mark.column += run.len();
     }
