@@ -32,21 +32,21 @@ impl Handler {
     /// The keys, each once. An update counts for the old and the new object. Owners are taken to
     /// be in the namespace of the object.
     pub fn keys(&self, notification: &Notification) -> Vec<String> {
-        let objects = match notification {
-            Notification::Updated { old, new } => vec![old, new],
-            other => vec![other.object()],
+        let Self::Owner {
+            api_version,
+            kind,
+            only_controller,
+        } = self
+        else {
+            return vec![notification.key()];
         };
-        let mut keys = Vec::new();
-        for object in objects {
-            match self {
-                Self::Object => keys.push(notification.key()),
-                Self::Owner {
-                    api_version,
-                    kind,
-                    only_controller,
-                } => keys.extend(owners(object, api_version, kind, *only_controller)),
-            }
-        }
+        let old = match notification {
+            Notification::Updated { old, .. } => Some(old),
+            _ => None,
+        };
+        let objects = old.into_iter().chain([notification.object()]);
+        let owners = objects.flat_map(|object| owners(object, api_version, kind, *only_controller));
+        let mut keys: Vec<_> = owners.collect();
         keys.sort();
         keys.dedup();
         keys
@@ -54,24 +54,27 @@ impl Handler {
 }
 
 /// `getOwnerReconcileRequest`.
-fn owners(object: &Value, api_version: &str, kind: &str, only_controller: bool) -> Vec<String> {
+fn owners(
+    object: &Value,
+    api_version: &str,
+    kind: &str,
+    only_controller: bool,
+) -> impl Iterator<Item = String> {
     let group = |api_version: &str| GroupVersion::parse(api_version).map(|version| version.group);
-    let references: Vec<&Value> = if only_controller {
-        controller_of(object).into_iter().collect()
-    } else {
-        owner_references(object).collect()
+    let is_of_group = move |other: &str| other == api_version || group(other) == group(api_version);
+    let (controller, all) = match only_controller {
+        true => (controller_of(object), None),
+        false => (None, Some(owner_references(object))),
     };
+    let references = controller.into_iter().chain(all.into_iter().flatten());
     references
-        .into_iter()
-        .filter(|reference| {
-            text(reference, "kind") == kind
-                && group(text(reference, "apiVersion")) == group(api_version)
+        .filter(move |reference| {
+            text(reference, "kind") == kind && is_of_group(text(reference, "apiVersion"))
         })
         .map(|reference| match object.namespace() {
             "" => text(reference, "name").to_owned(),
             namespace => format!("{namespace}/{}", text(reference, "name")),
         })
-        .collect()
 }
 
 /// `metadata.ownerReferences`.
