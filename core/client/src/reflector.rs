@@ -49,7 +49,10 @@ pub struct Reflector {
     /// The server has answered that it cannot serve that version.
     unavailable: bool,
     phase: Phase,
-    answered: Option<AnsweredRequest>,
+    /// In a box: a clone is made for each step, and seldom has one.
+    answered: Option<Box<AnsweredRequest>>,
+    /// The object of the last event that removed one from the store, unless it was taken.
+    deleted: Option<Arc<Value>>,
 }
 
 #[derive(Clone, Debug)]
@@ -95,6 +98,7 @@ impl Reflector {
             unavailable: false,
             phase: Phase::Start,
             answered: None,
+            deleted: None,
         }
     }
 
@@ -155,7 +159,13 @@ impl Reflector {
 
     /// The last request with its answer, unless it was taken.
     pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
-        self.answered.take()
+        self.answered.take().map(|answered| *answered)
+    }
+
+    /// The object of the last event that it read of a deletion, unless it was taken: its last state, with the
+    /// version of the deletion.
+    pub fn take_deleted(&mut self) -> Option<Arc<Value>> {
+        self.deleted.take()
     }
 
     /// Receives the data that the server has sent, without reading it.
@@ -218,7 +228,7 @@ impl Reflector {
         let response = server.handle(request.clone());
         let body = body_of(&response);
         let (status, items) = (response.status(), items(&response, &body));
-        self.answered = Some(AnsweredRequest::new(request, response));
+        self.answered = Some(Box::new(AnsweredRequest::new(request, response)));
         if !status.is_success() {
             let unavailable = is_unavailable(&body);
             if body["code"] == 410 && !pages.token.is_empty() {
@@ -302,7 +312,7 @@ impl Reflector {
         let request = self.request(&query);
         let watch = server.watch(&request);
         let response = watch.as_ref().err().cloned().unwrap_or_default();
-        self.answered = Some(AnsweredRequest::new(request, response));
+        self.answered = Some(Box::new(AnsweredRequest::new(request, response)));
         let watch = watch?;
         let arrived = VecDeque::new();
         Ok(WatchConnection { watch, arrived })
@@ -320,6 +330,9 @@ impl Reflector {
                 return lost(&event);
             }
             self.seen = event.object.resource_version().to_owned();
+            if event.event_type == EventType::Deleted {
+                self.deleted = Some(Arc::clone(&event.object));
+            }
             apply(&mut self.store, event);
         }
         if connection.is_over() {

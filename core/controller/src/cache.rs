@@ -218,13 +218,16 @@ impl Cache {
         }
     }
 
+    /// Returns whether there is an answer to [take](Self::take_answered).
+    pub(crate) fn has_answered(&self) -> bool {
+        self.reflector.has_answered()
+    }
+
     /// The last request of its reflector with its answer, unless it was taken.
     pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
         // Nothing is copied only to find nothing.
-        let reflector = &mut self.reflector;
-        reflector
-            .has_answered()
-            .then(|| Arc::make_mut(reflector).take_answered())?
+        self.has_answered()
+            .then(|| Arc::make_mut(&mut self.reflector).take_answered())?
     }
 
     /// Drops the watch: events on their way are lost. The next watch starts at the version of the
@@ -260,11 +263,13 @@ impl Cache {
     fn step_most(&mut self, server: &mut ApiServer, most: usize) -> CacheStep {
         let before = self.objects().clone();
         let version = self.version().to_owned();
-        let progress = Arc::make_mut(&mut self.reflector).step(server, most);
+        let reflector = Arc::make_mut(&mut self.reflector);
+        let progress = reflector.step(server, most);
+        let deleted = reflector.take_deleted();
         let notifications = match &progress {
             ReflectorProgress::Synced { .. } => self.replaced(&before),
             ReflectorProgress::Received(_) | ReflectorProgress::Closed => {
-                let changed = self.changed(&before);
+                let changed = self.changed(&before, deleted);
                 match changed.is_empty() && version != self.version() {
                     true => self.unchanged().into_iter().collect(),
                     false => changed,
@@ -316,7 +321,7 @@ impl Cache {
     }
 
     /// Notifies the handlers of at most one event.
-    fn changed(&self, before: &ObjectStore) -> Vec<Notification> {
+    fn changed(&self, before: &ObjectStore, mut deleted: Option<Arc<Value>>) -> Vec<Notification> {
         let differences = before.differences(self.objects());
         differences
             .filter_map(|difference| match difference {
@@ -328,15 +333,10 @@ impl Cache {
                     old: Arc::clone(old),
                     new: Arc::clone(new),
                 }),
-                (Some(object), None) => {
-                    // The object of a DELETED event has the version of the deletion.
-                    let mut object = Arc::clone(object);
-                    Arc::make_mut(&mut object).set_meta("resourceVersion", self.version());
-                    Some(Notification::Deleted {
-                        object,
-                        final_state_unknown: false,
-                    })
-                }
+                (Some(_), None) => deleted.take().map(|object| Notification::Deleted {
+                    object,
+                    final_state_unknown: false,
+                }),
                 (None, None) => None,
             })
             .collect()

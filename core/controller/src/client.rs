@@ -48,7 +48,8 @@ pub struct Client {
     manager: Arc<str>,
     /// Its last writes, if it reads its own writes; else `None`.
     own_writes: Option<OwnWrites>,
-    answered: Option<AnsweredRequest>,
+    /// In a box: a clone is made for each step, and seldom has one.
+    answered: Option<Box<AnsweredRequest>>,
     /// The part of the next write that the network loses.
     loses: Option<Lost>,
 }
@@ -112,7 +113,7 @@ impl Client {
 
     /// The last request of [`send`](Self::send) with its answer, unless it was taken.
     pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
-        self.answered.take()
+        self.answered.take().map(|answered| *answered)
     }
 
     /// The items of the list that the last request was answered with.
@@ -148,7 +149,7 @@ impl Client {
         let response = server.handle(request.clone());
         let answered = AnsweredRequest::new(request, response);
         let answer = answer_of(&answered);
-        self.answered = Some(answered);
+        self.answered = Some(Box::new(answered));
         if loses == Some(Lost::Answer) {
             return Err(ApiError::no_answer());
         }

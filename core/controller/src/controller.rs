@@ -189,9 +189,12 @@ impl Controller {
     /// The last request of the controller with its answer, unless it was taken. A caller that takes
     /// it after each step gets every request.
     pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
-        let caches = self.caches.iter_mut().filter_map(Cache::take_answered);
-        let of_caches = caches.last();
-        self.client.take_answered().or(of_caches)
+        let mut last = None;
+        // Nothing is moved only to find nothing.
+        for cache in self.caches.iter_mut().filter(|cache| cache.has_answered()) {
+            last = cache.take_answered();
+        }
+        self.client.take_answered().or(last)
     }
 
     /// Drops the watch of a cache.

@@ -11,6 +11,7 @@ use super::body::{self, DraftObject};
 use super::request::FieldValidation;
 use super::{AnswerBody, ApiServer, Format, RequestInfo, Resource, Resources, write_body};
 use crate::environment::Environment;
+use crate::object::Metadata;
 use crate::status::Refusal;
 use crate::storage::Revision;
 
@@ -30,6 +31,8 @@ struct KnownAnswer {
     answers: HashMap<AnswerKey, Arc<CachedAnswer>>,
     /// Stored objects of custom resources as they are read, by their addresses and that of the resource.
     objects: HashMap<(usize, usize), ReadObject>,
+    /// Objects as the events of their deletions show them, by their addresses and the versions of the deletions.
+    deleted: HashMap<(usize, Revision), DeletedObject>,
     bodies: HashMap<BodyKey, DecodedBody>,
     /// The number of the last place.
     places: u64,
@@ -69,6 +72,14 @@ struct ReadObject {
     _stored: Arc<Value>,
     _resource: Arc<Resource>,
     read: Arc<Value>,
+}
+
+/// An object before its deletion, and as the event of the deletion shows it. It is kept, so that nothing else
+/// gets its address.
+#[derive(Debug)]
+struct DeletedObject {
+    _before: Arc<Value>,
+    shown: Arc<Value>,
 }
 
 /// The body of a request, and all that its meaning depends on: the resource by its address.
@@ -235,6 +246,25 @@ impl AnswerCache {
         read
     }
 
+    /// An object as the event of its deletion shows it.
+    fn deleted(&self, before: Arc<Value>, version: Revision) -> Arc<Value> {
+        let key = (Arc::as_ptr(&before) as usize, version);
+        let mut known = self.lock();
+        if let Some(known) = known.deleted.get(&key) {
+            return Arc::clone(&known.shown);
+        }
+        if known.deleted.len() >= MOST {
+            known.deleted.clear();
+        }
+        let object = DeletedObject {
+            shown: deleted(Arc::clone(&before), version),
+            _before: before,
+        };
+        let shown = Arc::clone(&object.shown);
+        known.deleted.insert(key, object);
+        shown
+    }
+
     /// A decoded body.
     fn decode_object(&self, info: &RequestInfo, bytes: &[u8]) -> Result<DraftObject, Refusal> {
         let key = BodyKey {
@@ -302,12 +332,26 @@ impl ApiServer {
         }
     }
 
+    /// An object as the event of its deletion shows it, once for all who watch.
+    pub(super) fn shown_deleted(&self, before: Arc<Value>, version: Revision) -> Arc<Value> {
+        match &self.answer_cache {
+            Some(cache) => cache.deleted(before, version),
+            None => deleted(before, version),
+        }
+    }
+
     /// Tells the cache that the server is changed by something else than a request.
     pub(super) fn moves_on(&mut self) {
         if let Some(cache) = &mut self.answer_cache {
             cache.moves_on();
         }
     }
+}
+
+/// An object with the version of its deletion.
+fn deleted(mut object: Arc<Value>, version: Revision) -> Arc<Value> {
+    Arc::make_mut(&mut object).set_meta("resourceVersion", version.to_string());
+    object
 }
 
 /// An answer with its document as a [`ReadBody`] and without bytes. An answer that a client would read

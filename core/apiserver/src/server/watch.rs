@@ -21,7 +21,6 @@ use super::selector::Selector;
 use super::view::{Format, ResponseForm, STREAMED, View};
 use super::{ApiServer, RequestInfo, Resource, Resources};
 use crate::go;
-use crate::object::Metadata;
 use crate::status::{Refusal, Status};
 use crate::storage::{Change, Revision, WatchCache};
 
@@ -399,10 +398,9 @@ impl Watch {
             (None, None) => None,
             (None, Some(now)) => Some(WatchEvent::new(EventType::Added, now)),
             (Some(_), Some(now)) => Some(WatchEvent::new(EventType::Modified, now)),
-            (Some(mut before), None) => {
-                let version = change.revision.to_string();
-                Arc::make_mut(&mut before).set_meta("resourceVersion", version);
-                Some(WatchEvent::new(EventType::Deleted, before))
+            (Some(before), None) => {
+                let deleted = server.shown_deleted(before, change.revision);
+                Some(WatchEvent::new(EventType::Deleted, deleted))
             }
         }
     }
