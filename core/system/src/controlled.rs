@@ -28,7 +28,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         let behind = self.behind.clone();
         let (controller, server) = self.controller_mut(process)?;
         let event = match operation {
-            ControllerOperation::ListBehind(cache) => list_behind(controller, behind?, cache)?,
+            ControllerOperation::ListBehind(cache) => list_behind(controller, &*behind?, cache)?,
             _ => performed(controller, server, operation)?,
         };
         let answered = controller.take_answered();
@@ -152,14 +152,14 @@ impl<Name: Copy + PartialEq> System<Name> {
 /// with a watch: such a watch waits until the server has everything that was stored before.
 fn list_behind(
     controller: &mut Controller,
-    mut behind: ApiServer,
+    behind: &ApiServer,
     cache: usize,
 ) -> Option<ControllerEvent> {
     let lists = controller.caches().get(cache)?;
     if !lists.lists_first() || lists.has_synced() {
         return None;
     }
-    let report = controller.connect(cache, &mut behind)?;
+    let report = controller.connect(cache, &mut behind.clone())?;
     Some(ControllerEvent::Connected { cache, report })
 }
 

@@ -26,7 +26,7 @@ pub struct System<Name = ProcessId> {
     names: Arc<[Name]>,
     faults: Faults,
     /// The server before the last write, if a fault asks for it.
-    pub(super) behind: Option<ApiServer>,
+    pub(super) behind: Option<Arc<ApiServer>>,
     pub(super) ledger: Arc<Ledger<Name>>,
     keeps_ledger: bool,
 }
@@ -140,14 +140,14 @@ impl<Name: Copy + PartialEq> System<Name> {
     /// first write, and if no [list](Faults::lagging_lists) is answered by such a server.
     pub fn behind(&self) -> Option<&ApiServer> {
         self.behind
-            .as_ref()
+            .as_deref()
             .filter(|_| self.faults.lagging_lists > 0)
     }
 
     /// Sets the server without the last write. [`perform`](Self::perform) does it itself where a list can
     /// be answered by such a server.
     pub fn set_behind(&mut self, behind: ApiServer) {
-        self.behind = Some(behind);
+        self.behind = Some(Arc::new(behind));
     }
 
     /// Returns the number of times that each fault can still happen.
@@ -319,7 +319,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         let revision = self.server.store().revision();
         let wrote = |before: &ApiServer| before.store().revision() != revision;
         if before.as_ref().is_some_and(wrote) {
-            self.behind = before;
+            self.behind = before.map(Arc::new);
         }
     }
 
