@@ -19,7 +19,8 @@ use optimist_apiserver::server::{ApiServer, key_of};
 use optimist_apiserver::storage::Revision;
 use optimist_ledger::Acknowledged;
 
-use crate::fast_hash::{FastMap, Mixer};
+use crate::fast_hash::Mixer;
+use crate::memo::Memo;
 use digest::Digester;
 use given::Given;
 use optimist_client::{Editor, Procedure, ProcedurePart};
@@ -50,6 +51,9 @@ enum StateWord {
     /// A text of which only the order counts among all generated names.
     Name(TextId),
 }
+
+/// Two numbers that a state has in common with the states that are the same, and with no other.
+pub(super) type Fingerprint = [u64; 2];
 
 /// The words of an object.
 type Digest = Arc<[StateWord]>;
@@ -87,11 +91,11 @@ impl StateParts {
 /// are kept, so that nothing else gets the same address.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Digests {
-    known: FastMap<usize, (Arc<Value>, Digest)>,
+    known: Memo<usize, (Arc<Value>, Digest)>,
     /// The words of each part of a state, reduced. A process is kept for its address.
-    parts: FastMap<StatePart, (Process, Digest)>,
+    parts: Memo<StatePart, (Process, Digest)>,
     /// The fingerprints of whole states, which are kept for their addresses.
-    states: FastMap<StateParts, (Arc<System>, u128)>,
+    states: Memo<StateParts, (Arc<System>, Fingerprint)>,
     words: Vec<StateWord>,
     given: Given,
     texts: Texts,
@@ -107,9 +111,6 @@ enum StatePart {
     Process(usize),
 }
 
-/// More digests are not kept.
-const MOST_DIGESTS: usize = 20_000;
-
 impl Digests {
     /// The digests for a search.
     pub(super) fn for_search(start: &System) -> Self {
@@ -121,28 +122,22 @@ impl Digests {
 
     /// The fingerprint of a state, made once for all states with the same parts: two processes do
     /// something in either order, and each does it once.
-    pub(super) fn fingerprint_once(&mut self, state: &Arc<System>) -> u128 {
+    pub(super) fn fingerprint_once(&mut self, state: &Arc<System>) -> Fingerprint {
         let parts = StateParts::new(state);
         if let Some((_, known)) = parts.as_ref().and_then(|parts| self.states.get(parts)) {
             return *known;
         }
         let fingerprint = self.fingerprint(state);
-        if self.states.len() >= MOST_DIGESTS {
-            self.states.clear();
+        if let Some(parts) = parts {
+            let known = (Arc::clone(state), fingerprint);
+            self.states.insert(parts, known);
         }
-        let known = (Arc::clone(state), fingerprint);
-        self.states.extend(parts.map(|parts| (parts, known)));
         fingerprint
     }
 
     /// The fingerprint of a state. A part of a state has 64 bits, so of a million different states two
     /// have the same fingerprint with a probability below 10⁻⁶.
-    pub(super) fn fingerprint(&mut self, state: &System) -> u128 {
-        if self.known.len().max(self.parts.len()) > MOST_DIGESTS {
-            self.known.clear();
-            self.parts.clear();
-            self.texts = Texts::default();
-        }
+    pub(super) fn fingerprint(&mut self, state: &System) -> Fingerprint {
         self.words.clear();
         self.plain(state.faults());
         self.server(state.server());
@@ -154,7 +149,7 @@ impl Digests {
             self.process(state.server(), process);
         }
         self.ledger(state);
-        self.ranks.number(&self.words, &self.texts)
+        self.ranks.number(&self.words, &mut self.texts)
     }
 
     /// Adds the words of a part of a state. The words of a part that has a number are made once.
@@ -172,7 +167,7 @@ impl Digests {
         let begin = self.words.len();
         words(self);
         let whole = self.words.get(begin..).unwrap_or_default();
-        let part: Digest = self.ranks.reduced(whole, &self.texts).into();
+        let part: Digest = self.ranks.reduced(whole, &mut self.texts).into();
         self.words.truncate(begin);
         self.words.extend_from_slice(&part);
         if let Some(number) = number {
@@ -222,11 +217,13 @@ impl Digests {
 
     fn object(&mut self, object: &Arc<Value>) {
         let address = Arc::as_ptr(object) as usize;
-        let known = self.known.entry(address).or_insert_with(|| {
-            let digest = Digester::object(object, &self.given, &mut self.texts);
-            (Arc::clone(object), digest)
-        });
-        self.words.extend_from_slice(&known.1);
+        if let Some((_, known)) = self.known.get(&address) {
+            self.words.extend_from_slice(known);
+            return;
+        }
+        let digest = Digester::object(object, &self.given, &mut self.texts);
+        self.words.extend_from_slice(&digest);
+        self.known.insert(address, (Arc::clone(object), digest));
     }
 
     fn procedure(&mut self, procedure: &Procedure) {

@@ -11,7 +11,7 @@ use optimist_apiserver::environment::Environment;
 use optimist_system::{Event, Performed, System};
 
 use super::asked_property::Occurred;
-use super::fast_hash::FastMap;
+use super::memo::Memo;
 use super::{Question, Safety};
 
 /// Everything that the outcome of an event of one process depends on. A process and a ledger are told by
@@ -57,13 +57,10 @@ struct KnownStep {
 /// The steps that were performed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownSteps {
-    known: FastMap<Moment, KnownStep>,
+    known: Memo<Moment, KnownStep>,
     /// The judgements of properties of the objects alone, by the index of the property and the place of the server.
-    of_objects: FastMap<(u64, usize), bool>,
+    of_objects: Memo<(u64, usize), bool>,
 }
-
-/// More steps are not kept.
-const MOST_STEPS: usize = 20_000;
 
 impl KnownSteps {
     /// The state after an event, and what the step says of the properties. `None` if the event is not
@@ -104,10 +101,6 @@ impl KnownSteps {
             if next.server().environment().has_draws_of(environment) {
                 moment.draws_nothing(environment);
             }
-            if self.known.len() >= MOST_STEPS {
-                self.known.clear();
-                self.of_objects.clear();
-            }
             let step = KnownStep {
                 _before: Arc::clone(state),
                 after: Arc::clone(&next),
@@ -131,8 +124,12 @@ impl KnownSteps {
             let holds = || property.holds(before.server(), after.server(), performed);
             let holds = match after.server().place() {
                 Some(place) if property.is_of_objects() => {
-                    let known = self.of_objects.entry((place, index));
-                    *known.or_insert_with(holds)
+                    let known = self.of_objects.get(&(place, index)).copied();
+                    known.unwrap_or_else(|| {
+                        let holds = holds();
+                        self.of_objects.insert((place, index), holds);
+                        holds
+                    })
                 }
                 _ => holds(),
             };

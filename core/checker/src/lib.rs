@@ -62,6 +62,7 @@ mod fast_hash;
 mod fingerprint;
 mod histories;
 mod known_steps;
+mod memo;
 mod most_versions;
 mod object_condition;
 mod property;

@@ -41,9 +41,9 @@ pub struct PropertySearch {
     graph: StateGraph,
     /// The states that are found and not explored, with the events that are possible.
     frontier: VecDeque<(usize, Arc<System>, Vec<Event>)>,
-    /// The states that are found, each told apart by what the condition of the property of every history
-    /// says of it, too.
-    known: FastMap<(u128, bool), u32>,
+    /// The states that are found, by their fingerprints. What the condition of the property of every history
+    /// says of a state tells it apart, too: it is the last bit.
+    known: FastMap<[u64; 2], u32>,
     digests: Digests,
     steps: KnownSteps,
     violations: Vec<(usize, Vec<Event>)>,
@@ -225,7 +225,9 @@ impl PropertySearch {
         let fingerprint = self.digests.fingerprint_once(&state);
         let asked = self.question.asked.as_ref();
         let asked_holds = asked.is_none_or(|asked| asked.holds_in(state.server()));
-        if let Some(known) = self.known.get(&(fingerprint, asked_holds)) {
+        let [high, low] = fingerprint;
+        let key = [high, low & !1 | u64::from(asked_holds)];
+        if let Some(known) = self.known.get(&key) {
             return *known as usize;
         }
         let start = self.question.start.server();
@@ -238,7 +240,7 @@ impl PropertySearch {
             is_over: enabled.iter().all(|event| event.is_fault()),
         };
         let id = self.graph.add(from, node);
-        self.known.insert((fingerprint, asked_holds), id as u32);
+        self.known.insert(key, id as u32);
         self.frontier.push_back((id, state, enabled));
         id
     }

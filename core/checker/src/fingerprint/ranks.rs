@@ -1,21 +1,23 @@
-//! One number for the words of a state, with each number and text that the server chose replaced by its
+//! Two numbers for the words of a state, with each number and text that the server chose replaced by its
 //! rank.
 
-use std::collections::HashMap;
 use std::hash::Hasher;
 use std::sync::Arc;
 
-use super::StateWord;
-use crate::fast_hash::Mixer;
+use super::{Fingerprint, StateWord};
+use crate::fast_hash::{FastMap, Mixer};
 
 /// An index into the known texts.
 pub(super) type TextId = u32;
 
-/// Uids and generated names, each once.
+/// Uids and generated names, each once. The server draws them, so that all histories have the same ones:
+/// they are as many as the longest history has.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Texts {
     all: Vec<Arc<str>>,
-    ids: HashMap<Arc<str>, TextId>,
+    ids: FastMap<Arc<str>, TextId>,
+    /// The rank of each text among those that there were when ranks were last asked for.
+    ranks: Vec<u32>,
 }
 
 impl Texts {
@@ -30,8 +32,24 @@ impl Texts {
         id
     }
 
-    fn get(&self, id: TextId) -> &str {
-        self.all.get(id as usize).map_or("", |text| text)
+    /// Ranks all texts, if some are new.
+    fn rank(&mut self) {
+        if self.ranks.len() == self.all.len() {
+            return;
+        }
+        let mut sorted: Vec<_> = (0..).zip(&self.all).collect();
+        sorted.sort_unstable_by_key(|(_, text)| *text);
+        self.ranks = vec![0; sorted.len()];
+        for (rank, (id, _)) in (0..).zip(sorted) {
+            let id: TextId = id;
+            self.ranks[id as usize] = rank;
+        }
+    }
+
+    /// A text with its rank among all texts.
+    fn ranked(&self, id: TextId) -> (u32, TextId) {
+        let rank = self.ranks.get(id as usize);
+        (rank.copied().unwrap_or_default(), id)
     }
 }
 
@@ -40,7 +58,8 @@ impl Texts {
 pub(super) struct StateRanks {
     versions: Vec<u64>,
     generations: Vec<i64>,
-    names: Vec<TextId>,
+    /// Each with its rank among all texts.
+    names: Vec<(u32, TextId)>,
     /// In the order in which they occur.
     uids: Vec<TextId>,
     /// The rank of each uid, by its number; 0 for one that has not occurred.
@@ -53,17 +72,17 @@ pub(super) struct StateRanks {
 const FACTORS: [u64; 2] = [0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b];
 
 impl StateRanks {
-    /// The words as one number.
-    pub(super) fn number(&mut self, words: &[StateWord], texts: &Texts) -> u128 {
+    /// The words as two numbers.
+    pub(super) fn number(&mut self, words: &[StateWord], texts: &mut Texts) -> Fingerprint {
         self.rank(words, texts);
-        let [high, low] = self.mixed(words, texts);
+        let numbers = self.mixed(words, texts);
         self.forget_uids();
-        u128::from(high) << 64 | u128::from(low)
+        numbers
     }
 
     /// Fewer words that say the same of a part of a state: a number for the words with their ranks in
     /// this part, and once what has a rank among other parts, in the order of the ranks here.
-    pub(super) fn reduced(&mut self, words: &[StateWord], texts: &Texts) -> &[StateWord] {
+    pub(super) fn reduced(&mut self, words: &[StateWord], texts: &mut Texts) -> &[StateWord] {
         self.rank(words, texts);
         let mixed = self.mixed(words, texts);
         let reduced = &mut self.reduced;
@@ -71,7 +90,7 @@ impl StateRanks {
         reduced.extend(mixed.map(StateWord::Plain));
         reduced.extend(self.versions.iter().copied().map(StateWord::Version));
         reduced.extend(self.generations.iter().copied().map(StateWord::Generation));
-        reduced.extend(self.names.iter().copied().map(StateWord::Name));
+        reduced.extend(self.names.iter().map(|(_, name)| StateWord::Name(*name)));
         reduced.extend(self.uids.iter().copied().map(StateWord::Uid));
         self.forget_uids();
         &self.reduced
@@ -85,13 +104,7 @@ impl StateRanks {
                 StateWord::Plain(value) => (0, *value),
                 StateWord::Version(version) => (1, place(self.versions.binary_search(version))),
                 StateWord::Generation(number) => (2, place(self.generations.binary_search(number))),
-                StateWord::Name(name) => {
-                    let name = texts.get(*name);
-                    let known = self
-                        .names
-                        .binary_search_by(|known| texts.get(*known).cmp(name));
-                    (3, place(known))
-                }
+                StateWord::Name(name) => (3, place(self.names.binary_search(&texts.ranked(*name)))),
                 StateWord::Uid(uid) => {
                     let place = self.places.get(*uid as usize);
                     (4, place.copied().unwrap_or_default().into())
@@ -112,7 +125,8 @@ impl StateRanks {
         }
     }
 
-    fn rank(&mut self, words: &[StateWord], texts: &Texts) {
+    fn rank(&mut self, words: &[StateWord], texts: &mut Texts) {
+        texts.rank();
         self.versions.clear();
         self.generations.clear();
         self.names.clear();
@@ -122,7 +136,7 @@ impl StateRanks {
                 StateWord::Plain(_) => {}
                 StateWord::Version(version) => self.versions.push(*version),
                 StateWord::Generation(generation) => self.generations.push(*generation),
-                StateWord::Name(name) => self.names.push(*name),
+                StateWord::Name(name) => self.names.push(texts.ranked(*name)),
                 StateWord::Uid(uid) => {
                     if let Some(place @ 0) = self.places.get_mut(*uid as usize) {
                         self.uids.push(*uid);
@@ -135,8 +149,7 @@ impl StateRanks {
         self.versions.dedup();
         self.generations.sort_unstable();
         self.generations.dedup();
-        self.names
-            .sort_unstable_by(|a, b| texts.get(*a).cmp(texts.get(*b)));
+        self.names.sort_unstable();
         self.names.dedup();
     }
 }

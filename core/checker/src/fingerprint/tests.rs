@@ -47,7 +47,7 @@ fn with_editors(server: ApiServer, values: [&str; 3]) -> System {
 }
 
 /// The fingerprint after these editors, of three, have performed a step each.
-fn after(server: ApiServer, steps: &[ProcessId]) -> u128 {
+fn after(server: ApiServer, steps: &[ProcessId]) -> Fingerprint {
     let start = with_editors(server, ["other", "first", "mine"]);
     let mut state = start.clone();
     for step in steps {
@@ -80,7 +80,7 @@ fn whether_a_copy_has_the_stored_version_counts_although_the_contents_are_the_sa
 }
 
 /// The fingerprint after an editor has set this value.
-fn set(value: &str) -> u128 {
+fn set(value: &str) -> Fingerprint {
     let values = ["2024-05-06T07:08:09Z", "2025-05-06T07:08:09Z", value];
     let start = with_editors(server(1, 1001, &["first"]), values);
     let mut state = start.clone();
@@ -105,7 +105,7 @@ fn what_a_user_wrote_counts_as_it_is_whatever_it_looks_like() {
         let object = json!({"kind": "ConfigMap", "data": {member: value}});
         let mut texts = Texts::default();
         let words = Digester::object(&object, &Given::default(), &mut texts);
-        StateRanks::default().number(&words, &texts)
+        StateRanks::default().number(&words, &mut texts)
     };
     for (name, a, b) in [
         ("resourceVersion", json!("a"), json!("b")),
@@ -145,7 +145,7 @@ fn tools(values: [&str; 2]) -> System {
 
 /// A tool beside two editors, of whom one changes the value and the other one changes it back, and the
 /// fingerprint after these steps of all.
-fn after_tool(server: ApiServer, preset: Preset, steps: &[Event]) -> u128 {
+fn after_tool(server: ApiServer, preset: Preset, steps: &[Event]) -> Fingerprint {
     let tool = tool(&server, preset, "mine");
     let start = System::new(server, Ledger::default())
         .with_run(editor("other"), "default/a")
