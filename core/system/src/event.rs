@@ -17,7 +17,7 @@ pub enum Event {
         /// The controller.
         process: ProcessId,
         /// The cache.
-        cache: usize,
+        cache: u16,
     },
     /// The worker of a controller takes the next key. A second passes before.
     Take(ProcessId),
@@ -43,7 +43,7 @@ pub enum Event {
         /// The controller.
         process: ProcessId,
         /// The cache.
-        cache: usize,
+        cache: u16,
     },
     /// Etcd is compacted at its current revision, and the API server restarts: all watches end, and
     /// none can go on from an earlier version.

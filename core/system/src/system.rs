@@ -229,7 +229,7 @@ impl<Name: Copy + PartialEq> System<Name> {
     }
 
     fn enabled_of(&self, process: ProcessId, controller: &Controller, enabled: &mut Vec<Event>) {
-        for (cache, it) in controller.caches().iter().enumerate() {
+        for (cache, it) in (0..=u16::MAX).zip(controller.caches()) {
             if !it.is_watching() || it.behind(&self.server) > 0 {
                 enabled.push(Event::Deliver { process, cache });
             }
@@ -268,9 +268,9 @@ impl<Name: Copy + PartialEq> System<Name> {
             Event::Request(process) => self.request(process, None),
             Event::AnswerLost(process) => self.lose(process, Lost::Answer),
             Event::RequestLost(process) => self.lose(process, Lost::Request),
-            Event::Deliver { process, cache } => self.deliver(process, cache),
+            Event::Deliver { process, cache } => self.deliver(process, cache.into()),
             Event::WatchBroken { process, cache } => {
-                self.control(process, ControllerOperation::DropWatch(cache))
+                self.control(process, ControllerOperation::DropWatch(cache.into()))
             }
             Event::Take(process) => self.take_key(process),
             Event::Step(process) => self.step(process, None),

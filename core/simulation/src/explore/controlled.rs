@@ -365,7 +365,7 @@ impl ControllerReplay {
     pub fn perform(&mut self, tree: &mut HistoryTree, event: Event) -> Option<()> {
         use ControllerOperation as Do;
         match event {
-            Event::Deliver { process, cache } => deliver(tree, process, cache),
+            Event::Deliver { process, cache } => deliver(tree, process, cache.into()),
             Event::Take(process) | Event::Step(process) => control(tree, process, Do::Step),
             Event::Wake(process) => control(tree, process, Do::Wake),
             Event::Restart(process) => {
@@ -378,7 +378,9 @@ impl ControllerReplay {
                 let seconds = u32::try_from(time.as_secs()).ok()?;
                 tree.act_once(Operation::Wait(seconds)).map(drop)
             }
-            Event::WatchBroken { process, cache } => control(tree, process, Do::DropWatch(cache)),
+            Event::WatchBroken { process, cache } => {
+                control(tree, process, Do::DropWatch(cache.into()))
+            }
             Event::Compaction => compact(tree),
             Event::RestartBehind(process) => {
                 let controller = controller_of(tree, process)?;
