@@ -264,19 +264,21 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     /// Keeps an actor's edits that are in the object. If an actor writes the same edit again, it
     /// counts once.
     fn acknowledge(&mut self, who: Id, edits: Vec<(Acknowledged<Id>, bool)>) {
-        let last: BTreeMap<Path, usize> = edits
+        let last: BTreeMap<&Path, usize> = edits
             .iter()
             .enumerate()
-            .map(|(i, (known, _))| (known.edit.path.clone(), i))
+            .map(|(i, (known, _))| (&known.edit.path, i))
             .collect();
         for earlier in [&mut self.kept, &mut self.unanswered] {
             earlier.retain(|known| known.owner != who || !last.contains_key(&known.edit.path));
         }
-        for (i, (known, holds)) in edits.into_iter().enumerate() {
-            if holds && last.get(&known.edit.path) == Some(&i) {
-                self.kept.push(known);
-            }
-        }
+        let is_last = |(i, (known, _)): (usize, &(Acknowledged<Id>, bool))| {
+            last.get(&known.edit.path) == Some(&i)
+        };
+        let are_last: Vec<_> = edits.iter().enumerate().map(is_last).collect();
+        let kept = edits.into_iter().zip(are_last);
+        let kept = kept.filter(|((_, holds), is_last)| *holds && *is_last);
+        self.kept.extend(kept.map(|((known, _), _)| known));
     }
 
     /// Once the object is gone, the mark of its deletion is the deletion itself: one for each actor.

@@ -52,6 +52,8 @@ pub(super) struct Ledgers {
     by_form: FastMap<Box<[u32]>, LedgerId>,
     edits: FastMap<Arc<Edit>, u32>,
     fields: FastMap<Path, u32>,
+    /// The form of a ledger that may be new.
+    form: Vec<u32>,
 }
 
 impl Ledgers {
@@ -61,13 +63,14 @@ impl Ledgers {
         mut updates: UpdateTracker<ProcessId>,
         writers: NextWriters,
     ) -> LedgerId {
-        let form = self.form(&updates, writers);
-        let next = self.known.len() as LedgerId;
-        let id = *self.by_form.entry(form).or_insert(next);
-        if id == next {
-            updates.forget_shown(|who| !writers.writes_next(who));
-            self.known.push(KnownLedger { updates, writers });
+        self.make_form(&updates, writers);
+        if let Some(id) = self.by_form.get(&*self.form) {
+            return *id;
         }
+        let id = self.known.len() as LedgerId;
+        self.by_form.insert(self.form.as_slice().into(), id);
+        updates.forget_shown(|who| !writers.writes_next(who));
+        self.known.push(KnownLedger { updates, writers });
         id
     }
 
@@ -96,53 +99,57 @@ impl Ledgers {
         (self.intern(updates, writers), done)
     }
 
-    /// The numbers that two ledgers have in common if no later event can tell them apart.
+    /// Makes the numbers that two ledgers have in common if no later event can tell them apart.
     ///
     /// A process that writes next counts as having been shown an edit that the object already had, unless
     /// the field has changed since it was shown the object. One that reads before it writes is shown the
     /// whole object of then, or that there is none.
-    fn form(&mut self, updates: &UpdateTracker<ProcessId>, writers: NextWriters) -> Box<[u32]> {
+    fn make_form(&mut self, updates: &UpdateTracker<ProcessId>, writers: NextWriters) {
         let NextWriters { active, sends } = writers;
-        let Self { edits, fields, .. } = self;
+        let Self {
+            edits,
+            fields,
+            form,
+            ..
+        } = self;
         let mask = |who: &[ProcessId]| who.iter().fold(0u32, |all, i| all | bit(*i));
         let who = |owner: ProcessId, other: ProcessId, flag: bool| {
             u32::from(owner) << 16 | u32::from(other) << 8 | u32::from(flag)
         };
         let left_out = updates.left_out().iter();
         let left_out = left_out.fold(0, |all, (who, _)| all | bit(*who));
-        let mut form = Vec::with_capacity(32);
+        form.clear();
         form.extend([active, sends, left_out]);
         let refused = updates.who_was_refused().iter();
         add_sorted(
-            &mut form,
+            form,
             refused.map(|(who, how)| [u32::from(*who), *how as u32]),
         );
         let replaced = updates.replaced().iter();
         let replaced = replaced.map(|it| [number(edits, &it.edit), who(it.owner, it.by, it.retry)]);
-        add_sorted(&mut form, replaced);
+        add_sorted(form, replaced);
         let lost = updates.losses().iter();
         let lost = lost.map(|it| [number(edits, &it.edit), who(it.owner, it.culprit, it.blind)]);
-        add_sorted(&mut form, lost);
+        add_sorted(form, lost);
         // Only an edit that another process may still overwrite can be lost or replaced.
         let mut held = |known: &Acknowledged<ProcessId>| {
             let others = active & !bit(known.owner);
             let readers = others & sends & mask(&known.readers);
             (others != 0).then(|| [number(edits, &known.edit), known.owner.into(), readers])
         };
-        add_sorted(&mut form, updates.kept_edits().iter().filter_map(&mut held));
+        add_sorted(form, updates.kept_edits().iter().filter_map(&mut held));
         // One that sends nothing more is shown nothing more.
         let unanswered = updates.unanswered_edits().iter();
         let unanswered = unanswered.filter(|known| active & bit(known.owner) != 0);
-        add_sorted(&mut form, unanswered.filter_map(&mut held));
+        add_sorted(form, unanswered.filter_map(&mut held));
         let mut shown: Vec<_> = updates.shown_versions().collect();
         shown.retain(|(who, ..)| writers.writes_next(*who));
         shown.sort_unstable_by_key(|(who, ..)| *who);
         for (who, _, changed) in shown {
             form.push(who.into());
             let changed = changed.iter().map(|field| [number(fields, field)]);
-            add_sorted(&mut form, changed);
+            add_sorted(form, changed);
         }
-        form.into_boxed_slice()
     }
 }
 
