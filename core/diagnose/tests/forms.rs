@@ -17,7 +17,10 @@ fn form(text: &str) -> (TextForm, usize) {
 
 fn command(text: &str) -> (String, usize) {
     match form(text) {
-        (TextForm::Table(object) | TextForm::Description(object), line) => (object.command(), line),
+        (
+            TextForm::Table(object) | TextForm::Description(object) | TextForm::Diff(object),
+            line,
+        ) => (object.command(), line),
         other => panic!("{other:?}"),
     }
 }
@@ -42,6 +45,23 @@ fn what_kubectl_prints_for_people_names_the_command_that_prints_the_object() {
             "Name:         web\nNamespace:    live\nLabels:       app=web\nAnnotations:  <none>\nAPI Version:  demo.example.com/v1\nKind:         Backup\nSpec:\n",
             1,
             "kubectl get Backup web -n live",
+        ),
+        (
+            "$ kubectl diff -f web.yaml\ndiff -u -N /tmp/LIVE-12/apps.v1.Deployment.shop.web /tmp/MERGED-34/apps.v1.Deployment.shop.web\n\
+             --- /tmp/LIVE-12/apps.v1.Deployment.shop.web\t2026-01-01\n+++ /tmp/MERGED-34/apps.v1.Deployment.shop.web\t2026-01-01\n\
+             @@ -6,7 +6,7 @@\n   name: web\n spec:\n-  replicas: 3\n+  replicas: 5\n",
+            2,
+            "kubectl get Deployment.apps web -n shop",
+        ),
+        (
+            "--- /tmp/LIVE-1/demo.example.com.v1beta1.Backup..nightly.b\n+++ /tmp/MERGED-2/x\n@@ -0,0 +1,3 @@\n+kind: Backup\n",
+            1,
+            "kubectl get Backup.demo.example.com nightly.b",
+        ),
+        (
+            "--- web.yaml\n+++ new.yaml\n@@ -1 +1 @@\n-kind: Pod\n+kind: Job\n",
+            1,
+            "kubectl get KIND NAME",
         ),
     ] {
         assert_eq!(command(text), (format!("{expected}{rest}"), line), "{text}");

@@ -300,6 +300,7 @@ fn text_form(form: &TextForm, line: &usize) -> String {
     match form {
         TextForm::Table(object) => en::unknown_table(line, &object.command()),
         TextForm::Description(object) => en::unknown_description(line, &object.command()),
+        TextForm::Diff(object) => en::unknown_diff(line, &object.command()),
         TextForm::NoResources => en::unknown_no_resources(line),
         TextForm::Markup => en::unknown_markup(line),
         TextForm::Template => en::unknown_template(line),

@@ -25,10 +25,11 @@ const MESSAGES: [(&str, &str); 3] = [
 ];
 
 /// Texts that name an object and do not hold it.
-const FORMS: [&str; 3] = [
+const FORMS: [&str; 4] = [
     "NAME   READY   STATUS\nweb-1  1/1     Running\n",
     "NAMESPACE   NAME   READY\nshop        web    2/2\n",
     "Name:         web\nNamespace:    shop\nLabels:       app=web\n",
+    "--- /tmp/LIVE-1/apps.v1.Deployment.shop.web\n+++ /tmp/MERGED-2/x\n@@ -1 +1 @@\n-kind: Pod\n+kind: Job\n",
 ];
 
 pub fn all() -> Vec<Tried> {
@@ -56,7 +57,8 @@ pub fn all() -> Vec<Tried> {
         let Err(NotDetected::Form { form, .. }) = detect(text) else {
             panic!("it is a form: {text}");
         };
-        let (TextForm::Table(object) | TextForm::Description(object)) = form else {
+        let (TextForm::Table(object) | TextForm::Description(object) | TextForm::Diff(object)) = form
+        else {
             panic!("it names an object: {text}");
         };
         commands.push(object.command());

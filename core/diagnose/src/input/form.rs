@@ -13,6 +13,8 @@ pub enum TextForm {
     Table(NamedObject),
     /// The output of `kubectl describe` about this object.
     Description(NamedObject),
+    /// A unified diff, as `kubectl diff` prints it. The object of its first file.
+    Diff(NamedObject),
     /// The words of kubectl if it finds no object.
     NoResources,
     /// HTML or XML.
@@ -108,6 +110,8 @@ impl TextForm {
             (line, Self::Table(object))
         } else if let Some(object) = description(text, line) {
             (line, Self::Description(object))
+        } else if let Some(object) = diff(text, line) {
+            (line, Self::Diff(object))
         } else if first.starts_with("No resources found") {
             (line, Self::NoResources)
         } else if is_markup(first) {
@@ -216,6 +220,39 @@ fn description(text: &str, line: usize) -> Option<NamedObject> {
         }
     }
     sure.then_some(object)
+}
+
+/// The object of a unified diff: kubectl names its file `LIVE-123/apps.v1.Deployment.shop.web`
+/// (`k8s.io/kubectl/pkg/cmd/diff/diff.go InfoObject.Name`, v0.36).
+fn diff(text: &str, line: usize) -> Option<NamedObject> {
+    let mut lines = text.lines().skip(line - 1).peekable();
+    lines.next_if(|line| line.starts_with("diff "));
+    let old = lines.next()?.strip_prefix("--- ")?;
+    if !lines.next()?.starts_with("+++ ") || !lines.next()?.starts_with("@@ ") {
+        return None;
+    }
+    let file = old.split_whitespace().next().unwrap_or_default();
+    let file = file
+        .rsplit_once("/LIVE-")
+        .and_then(|(_, it)| it.split_once(['/', '\\']));
+    Some(
+        file.and_then(|(_, file)| of_file_name(file))
+            .unwrap_or_default(),
+    )
+}
+
+/// The object of the name `GROUP.VERSION.KIND.NAMESPACE.NAME`. Only a kind begins with a capital letter.
+fn of_file_name(file: &str) -> Option<NamedObject> {
+    let parts: Vec<&str> = file.split('.').collect();
+    let is_kind = |part: &&str| part.starts_with(|c: char| c.is_ascii_uppercase());
+    let kind = parts.iter().position(is_kind)?;
+    let group = parts.get(..kind.checked_sub(1)?)?;
+    let named: Vec<&str> = parts[kind..=kind].iter().chain(group).copied().collect();
+    Some(NamedObject {
+        kind: word(&named.join(".")),
+        namespace: word(parts.get(kind + 1)?),
+        name: word(&parts.get(kind + 2..)?.join(".")),
+    })
 }
 
 fn is_markup(first: &str) -> bool {

@@ -30,6 +30,8 @@ type Read = fn(&str) -> Option<Said>;
 
 const EXISTS: &str = "already exists";
 const NOT_FOUND: &str = "\" not found";
+/// What `kubectl edit` prints for it (`k8s.io/kubectl/pkg/cmd/util/editor/editoptions.go addError`, v0.36).
+const EDITED_NOT_FOUND: &str = "\" could not be found on the server";
 pub(super) const INVALID: &str = " is invalid:";
 const FORBIDDEN: &str = " is forbidden: ";
 /// The word before the name of an object that Terraform does not create because it is there.
@@ -45,7 +47,7 @@ const RIGHTS: &str = "forbidden: ";
 const FORCED: &str = "forceConflicts enabled when serverSideApply disabled";
 
 /// The beginnings of messages.
-const BEGINNINGS: [(&str, Read); 37] = [
+const BEGINNINGS: [(&str, Read); 38] = [
     ("Apply failed with ", apply),
     ("Operation cannot be fulfilled on ", not_fulfilled),
     (
@@ -88,6 +90,7 @@ const BEGINNINGS: [(&str, Read); 37] = [
     ("admission webhook ", request_problem::webhook),
     (request_problem::CALLING, request_problem::webhook_failed),
     (NOT_FOUND, |_| None),
+    (EDITED_NOT_FOUND, |_| None),
     (
         "Cannot evict pod as it would violate the pod's disruption budget",
         request_problem::budget,
@@ -151,7 +154,7 @@ pub(super) fn place(text: &str, start: usize, which: usize) -> Option<TextPlace>
     let end = start + beginning.len();
     let (object, error) = if beginning == EXISTS {
         already_exists(before)?
-    } else if beginning == NOT_FOUND {
+    } else if [NOT_FOUND, EDITED_NOT_FOUND].contains(&beginning) {
         not_found(end_of(&text[..=start]))?
     } else if beginning == request_problem::DEADLINE {
         request_problem::deadline(before)?

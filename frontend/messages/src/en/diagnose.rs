@@ -82,6 +82,7 @@ crate::catalogue::messages! {
     unknown_list() "The list is empty: it has no objects. Choose another namespace or another selector, and print it again.";
     unknown_table(line, command) "Line {line} begins a table of kubectl get. A table has no fields and no owners. Print the whole object: {command}";
     unknown_description(line, command) "Line {line} begins what kubectl describe prints. That is for people to read, and has no owners. Print the whole object: {command}";
+    unknown_diff(line, command) "Line {line} begins a diff. A diff has only a part of an object. Print the whole object: {command}";
     unknown_no_resources(line) "In line {line} kubectl says that it found no objects. Choose another namespace with -n, and print them again.";
     unknown_markup(line) "Line {line} begins HTML or XML. This page reads YAML and JSON. Bring the output of kubectl get -o yaml --show-managed-fields.";
     unknown_template(line) "Line {line} is of a template: it has places for values, and no values yet. Bring what the template makes, as helm template or helm get manifest print it.";

@@ -69,6 +69,10 @@ fn is_gone(pasted: &Pasted) -> bool {
     stored.is_some_and(none) || message.contains("no existing object was found")
 }
 
+fn is_not_found(pasted: &Pasted) -> bool {
+    says(pasted, &[" not found", " could not be found on the server"])
+}
+
 fn is_forbidden(pasted: &Pasted) -> bool {
     says(pasted, &[" is forbidden: ", " is invalid: : "])
 }
@@ -309,6 +313,7 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("unknown_description", |said, it| {
         Some(is_form(it, said, "description"))
     }),
+    ("unknown_diff", |said, it| Some(is_form(it, said, "diff"))),
     ("unknown_no_resources", |said, it| {
         Some(is_form(it, said, "no resources"))
     }),
@@ -487,8 +492,8 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         let reads = method == "Get" || method == "Head";
         Some(!reads && waited_for(it, Some(&method)))
     }),
-    ("error_not_found", |_, it| Some(says(it, &[" not found"]))),
-    ("advice_not_found", |_, it| Some(says(it, &[" not found"]))),
+    ("error_not_found", |_, it| Some(is_not_found(it))),
+    ("advice_not_found", |_, it| Some(is_not_found(it))),
     ("error_budget", |_, it| {
         Some(says(it, &["disruption budget"]))
     }),
@@ -765,7 +770,7 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         Some(!it.message.is_empty() && (!is_gone(it) && !is_forbidden(it) || several()))
     }),
     ("error_get_gone", |_, it| {
-        Some(is_gone(it) || is_forbidden(it) || says(it, &[" not found"]))
+        Some(is_gone(it) || is_forbidden(it) || is_not_found(it))
     }),
     ("owners_in_message_text", |_, it| {
         Some(says(it, &["conflict"]))

@@ -543,6 +543,11 @@ fn forms() -> Vec<Pasted> {
             "$ kubectl get pods\nNAME   READY   AGE\nweb    3/3     5d\n",
         ),
         ("description", 1, described),
+        (
+            "diff",
+            1,
+            "--- web.yaml\n+++ new.yaml\n@@ -1 +1 @@\n-kind: Pod\n+kind: Job\n",
+        ),
         ("no resources", 1, "No resources found in live namespace.\n"),
         ("markup", 2, "\n<!DOCTYPE html>\n<p>apiVersion</p>\n"),
         ("cut", 2, cut),
