@@ -7,7 +7,7 @@ use optimist_diagnose::completions::{
 use optimist_diagnose::ways::Row;
 
 use crate::diagnose::{manager_name, names};
-use crate::edits::field;
+use crate::edits::fields;
 use crate::ways::{client_long, effect, listed};
 use crate::{client, en};
 
@@ -49,7 +49,7 @@ pub(crate) fn is_open(row: &Row, column: &Path) -> bool {
 
 fn open_question(one: &OpenQuestion) -> String {
     let if_so = condition(&one.answer);
-    let named = |fields: &[Path]| listed(&fields.iter().map(field).collect::<Vec<_>>());
+    let named = |paths: &[Path]| listed(&fields(paths));
     let code = |code: &Option<u16>| code.map_or_else(en::ways_nothing_sent, |it| it.to_string());
     match &one.then {
         Then::Code { first, other } => en::open_code(&if_so, &code(first), &code(other)),

@@ -1,5 +1,7 @@
 //! Edits, and their results.
 
+use std::collections::{HashMap, HashSet};
+
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_client::{shorten, visible};
 use optimist_simulation::verdict::{Edit, Loss};
@@ -11,6 +13,43 @@ use crate::en;
 /// The last part of a path: `replicas`, `container sidecar`.
 pub fn field(path: &Path) -> String {
     visible(&plain_field(path)).into_owned()
+}
+
+/// The last parts of several paths. A name that two of them have is told apart by its parent: `image of container web`.
+pub fn fields<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Vec<String> {
+    let paths: Vec<&Path> = paths.into_iter().collect();
+    let mut known: HashMap<String, HashSet<&Path>> = HashMap::new();
+    for path in &paths {
+        known.entry(field(path)).or_default().insert(path);
+    }
+    let named = paths
+        .into_iter()
+        .map(|path| match known[&field(path)].len() {
+            1 => field(path),
+            _ => field_of_parent(path),
+        });
+    named.collect()
+}
+
+/// The heads of columns for fields: a field of a list item names its item, too.
+pub fn column_heads(columns: &[Path]) -> Vec<String> {
+    let names = columns.iter().zip(fields(columns));
+    let heads = names.map(|(path, name)| match path.0.as_slice() {
+        [.., PathElement::Key(_), PathElement::Field(_)] => field_of_parent(path),
+        _ => name,
+    });
+    heads.collect()
+}
+
+/// The last two parts of a path: `image of container web`, `app of labels`.
+fn field_of_parent(path: &Path) -> String {
+    match path.0.split_last() {
+        Some((_, parents)) if !parents.is_empty() => {
+            let parent = field(&Path(parents.to_vec()));
+            en::field_of_parent(&field(path), &parent)
+        }
+        _ => field(path),
+    }
 }
 
 fn plain_field(path: &Path) -> String {

@@ -16,7 +16,7 @@ use optimist_simulation::verdict::{Edit, Loss, RefusalKind, Replaced, Verdict};
 use serde_json::{Value, json};
 
 use crate::diagnose::{names, owner};
-use crate::edits::{edit, field, value};
+use crate::edits::{edit, field, fields, value};
 use crate::en;
 
 pub use self::actors::{actor_tool, actor_way, third, way, with_third};
@@ -59,7 +59,7 @@ pub fn pair_of_play() -> String {
 pub fn pair_of_case(a: &str, fields: &[Path], b: &Manager, edit: (&Path, &Value)) -> String {
     /// The number of fields that are named.
     const MAX_FIELDS: usize = 3;
-    let named: Vec<String> = fields.iter().take(MAX_FIELDS).map(field).collect();
+    let named = self::fields(fields.iter().take(MAX_FIELDS));
     let more = fields.len().saturating_sub(MAX_FIELDS);
     let named = match (named.as_slice(), more) {
         ([], _) => en::no_fields(),

@@ -11,7 +11,7 @@ use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Remedy, Row, Way};
 
 use crate::claims::open_answer;
 use crate::diagnose::{manager_name, names};
-use crate::edits::field;
+use crate::edits::fields;
 use crate::en;
 use crate::ways::{client_long, listed};
 
@@ -54,8 +54,8 @@ pub fn headline_by<'a>(
     if owners.is_empty() || row.is_written() {
         return None;
     }
-    let fields: Vec<String> = refused.iter().map(|it| field(&it.field)).collect();
-    let says = en::headline_refused(&client, &listed(&fields), &names(&owners));
+    let refused = fields(refused.iter().map(|it| &it.field));
+    let says = en::headline_refused(&client, &listed(&refused), &names(&owners));
     let settling = remedies.into_iter().flatten();
     let settling = settling.filter(|it| it.settling() == RemedyEffect::Settles);
     Some(with_remedies(says, settling.count()))
@@ -90,11 +90,13 @@ fn owners(row: &Row, refused: &[&FieldOutcome]) -> Vec<String> {
             managers.push(manager);
         }
     }
+    let names = fields(refused.iter().map(|it| &it.field));
     let owner = |manager: &&Manager| {
         let own = refused
             .iter()
-            .filter(|it| it.refusing_owners().any(|other| other == *manager));
-        let own: Vec<String> = own.map(|it| field(&it.field)).collect();
+            .zip(&names)
+            .filter(|(it, _)| it.refusing_owners().any(|other| other == *manager));
+        let own: Vec<String> = own.map(|(_, name)| name.clone()).collect();
         let owns = owned(&visible(&manager_name(&manager.name)), own, refused.len());
         let owns = match manager.subresource.as_str() {
             "" => owns,

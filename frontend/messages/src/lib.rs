@@ -41,7 +41,7 @@ mod write_method;
 
 pub use caption::{Caption, caption, first_steps};
 pub use catalogue::{Message, catalogue, choose};
-pub use edits::{edit, edit_result, field, value};
+pub use edits::{column_heads, edit, edit_result, field, value};
 pub use endings::{ending_method, ending_outcome, endings_title};
 pub use facts::{fact, server_says, unevaluated_rules};
 pub use folds::{folded, now};

@@ -15,7 +15,7 @@ use optimist_exports::markdown::{head, row, text};
 
 use crate::claims::{is_open, open_answer, open_questions};
 use crate::diagnose::{manager_name, names, owner_beside, written};
-use crate::edits::field;
+use crate::edits::{column_heads, fields};
 use crate::{client, en};
 
 /// The number of fields that a sentence names.
@@ -104,24 +104,24 @@ pub fn row_notes(row: &Row) -> Vec<String> {
     } else if !row.is_written() && !row.open.iter().any(written) {
         notes.push(en::row_nothing_changed());
     }
-    let fields = |effect| {
+    let with = |effect| {
         // What the status says is not written by these ways.
         let of = row
             .with(effect)
             .filter(|it| effect != FieldEffect::Kept || !it.field.is_in_status());
-        let of: Vec<String> = of.map(|it| field(&it.field)).collect();
+        let of = fields(of.map(|it| &it.field));
         (!of.is_empty()).then(|| (listed(&of), of.len()))
     };
-    let taken = fields(FieldEffect::TakenOver);
+    let taken = with(FieldEffect::TakenOver);
     notes.extend(taken.map(|(named, _)| en::row_takes(&named)));
     notes.extend(taken_back(&row.taken_back));
-    let removed = fields(FieldEffect::Removed);
+    let removed = with(FieldEffect::Removed);
     notes.extend(removed.map(|(named, count)| en::row_removes(&count, &named)));
-    let left = fields(FieldEffect::LeftBehind);
+    let left = with(FieldEffect::LeftBehind);
     notes.extend(left.map(|(named, _)| en::row_leaves(&named)));
-    let kept = fields(FieldEffect::Kept).filter(|_| !row.is_refused());
+    let kept = with(FieldEffect::Kept).filter(|_| !row.is_refused());
     notes.extend(kept.map(|(named, _)| en::row_keeps(&named)));
-    let shared = fields(FieldEffect::Shared);
+    let shared = with(FieldEffect::Shared);
     notes.extend(shared.map(|(_, count)| en::row_shares(&count)));
     match &row.second_run {
         Some(second) if second.changes => notes.push(en::row_second_changes()),
@@ -215,7 +215,7 @@ pub fn field_fate(row: &Row, outcome: &FieldOutcome) -> String {
 /// Rows as a Markdown table, with a column for each of some fields.
 pub fn rows_markdown<'a>(rows: impl Iterator<Item = &'a Row>, columns: &[Path]) -> String {
     let mut heads = vec![en::ways_way(), en::ways_answer()];
-    heads.extend(columns.iter().map(|column| text(&field(column))));
+    heads.extend(column_heads(columns).iter().map(|head| text(head)));
     heads.push(en::ways_note());
     let mut table = head(&heads);
     for one in rows {
@@ -229,10 +229,7 @@ pub fn rows_markdown<'a>(rows: impl Iterator<Item = &'a Row>, columns: &[Path]) 
 
 /// Says why a row was refused.
 fn refusal(row: &Row) -> String {
-    let of: Vec<String> = row
-        .with(FieldEffect::Refused)
-        .map(|it| field(&it.field))
-        .collect();
+    let of = fields(row.with(FieldEffect::Refused).map(|it| &it.field));
     if row.is_written() && row.requests.iter().any(|it| it.method == "DELETE") {
         en::row_put_back(&row.message)
     } else if row.is_written() {
@@ -294,7 +291,7 @@ pub(crate) fn listed(fields: &[String]) -> String {
 
 /// Returns the sentence of a warning to read before running a command.
 pub fn instruction_warning(warning: &InstructionWarning) -> String {
-    let all = |paths: &[Path]| listed(&paths.iter().map(field).collect::<Vec<_>>());
+    let all = |paths: &[Path]| listed(&fields(paths));
     match warning {
         InstructionWarning::Removes(paths) => en::warning_removes(&paths.len(), &all(paths)),
         InstructionWarning::NeededToCreate(fields) => en::warning_needed(&listed(fields)),

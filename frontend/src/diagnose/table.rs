@@ -3,7 +3,7 @@
 use optimist_apiserver::apply::Path;
 use optimist_client::visible;
 use optimist_diagnose::ways::{FieldEffect, FieldOutcome, Instruction, Row, Way};
-use optimist_messages::{diagnose as messages, field, label};
+use optimist_messages::{column_heads, diagnose as messages, label};
 use web_sys::HtmlInputElement;
 use yew::{AttrValue, Event, Html, TargetCast, classes, html};
 
@@ -97,7 +97,7 @@ pub(super) fn table(store: &StateHandle, run: &ChangeRun, says: &str) -> Html {
                     <tr>
                         <th scope="col">{ label::ways_way() }</th>
                         <th scope="col" class="way-answer">{ label::ways_answer() }</th>
-                        { for columns.iter().map(head) }
+                        { for columns.iter().zip(column_heads(&columns)).map(head) }
                     </tr>
                 </thead>
                 { for shown.clone().map(|one| row(store, run, one, &columns)) }
@@ -143,9 +143,9 @@ fn progress(store: &StateHandle, run: &ChangeRun) -> Html {
 }
 
 /// A field as a heading: its name, with the whole path behind it.
-fn head(path: &Path) -> Html {
+fn head((path, name): (&Path, String)) -> Html {
     html! {
-        <th scope="col" title={visible(&path.to_string()).into_owned()}>{ field(path) }</th>
+        <th scope="col" title={visible(&path.to_string()).into_owned()}>{ name }</th>
     }
 }
 

@@ -13,6 +13,7 @@ crate::catalogue::messages! {
     absent() "absent";
     items(count) "[{count} {count|item|items}]";
     edit_removed(field) "removal of {field}";
+    field_of_parent(field, parent) "{field} of {parent}";
     edit_set(field, value) "{field} = {value}";
     loss_created(by, owner) "{by} created again what {owner} had deleted, without having read the deletion.";
     loss_deleted(by, owner, edit) "{by} deleted the object with {owner}'s {edit} in it, without having read the edit.";

@@ -150,7 +150,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "client_of_kubectl", "client_replace", "client_scale", "client_side", "client_terraform",
         "client_update", "edit_removed", "edit_set", "ending_apply", "ending_forced_apply",
         "ending_merge_patch", "ending_read_again", "ending_unversioned", "ending_versioned",
-        "event_on_the_way", "fields_and_more", "foresight_before", "if_applied_before",
+        "event_on_the_way", "field_of_parent", "fields_and_more", "foresight_before", "if_applied_before",
         "if_client_side", "if_kind", "if_more_fields", "if_other_values", "if_owned_by_applier",
         "if_owned_by_client_side", "if_server_side_release", "if_small_manifest", "if_untracked",
         "items", "label_again", "label_reads", "label_stores", "method_apply", "method_as",
