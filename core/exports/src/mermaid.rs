@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{ExportedStep, exported_steps};
+use super::{ExportedStep, exported_steps, versions, what};
 use optimist_client::visible;
-use optimist_simulation::{ActorId, HistoryTree, Operation, Outcome, Step};
+use optimist_simulation::{ActorId, HistoryTree, Operation, Outcome};
 
 /// Writes the steps to the current node as a Mermaid `sequenceDiagram`.
 pub fn mermaid(tree: &HistoryTree) -> String {
@@ -16,7 +16,7 @@ pub fn mermaid(tree: &HistoryTree) -> String {
     };
     participants(tree, &steps, &mut line);
     for exported in &steps {
-        messages(exported.step, &mut line);
+        messages(exported, &mut line);
     }
     out
 }
@@ -48,8 +48,9 @@ fn participants(
 }
 
 /// Writes the messages and notes of a step.
-fn messages(step: &Step, line: &mut dyn FnMut(std::fmt::Arguments<'_>)) {
-    let what = safe(&step.headline().to_string());
+fn messages(exported: &ExportedStep<'_>, line: &mut dyn FnMut(std::fmt::Arguments<'_>)) {
+    let step = exported.step;
+    let what = safe(&what(exported));
     let from = match &step.operation {
         Operation::Act(actor, _) | Operation::Control(actor, _) => actor.letter(),
         Operation::Watch(_) => "W",
@@ -61,14 +62,13 @@ fn messages(step: &Step, line: &mut dyn FnMut(std::fmt::Arguments<'_>)) {
         return line(format_args!("Note over {from}: {what}"));
     }
     line(format_args!("{from}->>S: {what}"));
-    let (before, after) = (step.before, step.after);
     let arrow = match step.outcome() {
         Outcome::Refused => {
             line(format_args!("Note over S: not stored"));
             "--x"
         }
         Outcome::Written => {
-            line(format_args!("Note over S: {before} → {after}"));
+            line(format_args!("Note over S: {}", versions(step)));
             "-->>"
         }
         _ => "-->>",

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use super::{exported_steps, mermaid, who};
+use super::{exported_steps, mermaid, versions, what, who};
 use crate::markdown::{fenced, text as cell};
 use optimist_client::to_yaml;
-use optimist_simulation::{HistoryTree, Outcome};
+use optimist_simulation::HistoryTree;
 
 /// The steps to the current node: a table, the messages of refusals, the final object, and a
 /// diagram.
@@ -16,11 +16,8 @@ pub fn report(tree: &HistoryTree) -> String {
     let mut refusals = String::new();
     for exported in &steps {
         let step = exported.step;
-        let version = match step.outcome() {
-            Outcome::Written => format!("{} → {}", step.before, step.after),
-            _ => step.after.to_string(),
-        };
-        let (who, what) = (cell(who(exported)), cell(&step.headline().to_string()));
+        let version = versions(step);
+        let (who, what) = (cell(who(exported)), cell(&what(exported)));
         let answer = cell(&step.status_line());
         // Writing to a string does not fail.
         let _ = writeln!(
@@ -48,6 +45,22 @@ pub fn report(tree: &HistoryTree) -> String {
             out.push_str(&fenced("yaml", to_yaml(&object).trim_end()));
         }
         None => out.push_str("The object is gone.\n"),
+    }
+    let rows = world.stored_rows();
+    let others = rows.iter().filter(|row| {
+        let subject = world.subject();
+        (&*row.kind, &*row.name) != (&*subject.resource().kind, subject.name())
+    });
+    for row in others {
+        let version = row
+            .version
+            .map_or("deleted".to_owned(), |it| it.to_string());
+        let _ = writeln!(
+            out,
+            "\n- {} {}: {version}",
+            cell(&row.kind),
+            cell(&row.name)
+        );
     }
     let _ = write!(out, "\n{}", fenced("mermaid", mermaid(tree).trim_end()));
     out

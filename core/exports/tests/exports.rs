@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use optimist_client::{Strategy, Write, edit_scalar};
+use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_exports::{mermaid, report, script};
 use optimist_links::Session;
 use optimist_simulation::{
-    Action, ActorId, ByHand, HistoryTree, NGINX, Operation, Preconditions, WatchAction, World,
+    Action, ActorId, ByHand, ControllerOperation, HistoryTree, NGINX, Operation, Preconditions,
+    Start, WIDGET, WatchAction, World,
 };
 
 use ActorId::{A, B};
@@ -93,6 +95,30 @@ fn a_report_has_what_was_asked_what_was_refused_and_the_object_in_the_end() {
     assert!(report.contains("  replicas: 2\n"));
     assert!(!report.contains("managedFields"));
     assert!(report.contains("```mermaid\nsequenceDiagram\n"));
+}
+
+#[test]
+fn a_report_says_which_event_reached_a_controller_and_no_version_where_none_was_read() {
+    let ready = ReadyProgram::new(ReadyProgramName::ChildMaker);
+    let start = Start {
+        controllers: [(ActorId::C, ready.into())].into(),
+        ..Start::with(WIDGET)
+    };
+    let mut tree = HistoryTree::new(World::from_start(start.into()).unwrap().0);
+    tree.connect_controller(ActorId::C);
+    tree.run_controller(ActorId::C);
+    let deliver = ControllerOperation::Deliver(1);
+    tree.act(Operation::Control(ActorId::C, deliver)).unwrap();
+    let text = report(&tree);
+    let (_, table) = text.split_once("|---|").unwrap();
+    assert!(table.contains("| takes default/web |  |  |"), "{text}");
+    assert!(table.contains("| created: 101 |"), "{text}");
+    assert!(
+        table.contains("ADDED web-") && table.contains("delivered |  |  |"),
+        "{text}"
+    );
+    assert!(!text.contains("| 0 |") && !text.contains("0 → "), "{text}");
+    assert!(text.contains("\n- ConfigMap web-"), "{text}");
 }
 
 /// Runs a script with a kubectl that notes what it is asked, and gives versions of its own.
