@@ -72,7 +72,10 @@ fn a_session_begins_and_actors_read() {
     assert_eq!(explained(&tree), (read, Some(Suggestion::GetToo(B))));
     act(&mut tree, B, Action::Get);
     let both = Kind::BothRead { version: 100 };
-    assert_eq!(explained(&tree), (both, Some(Suggestion::ChangeBoth)));
+    assert_eq!(
+        explained(&tree),
+        (both, Some(Suggestion::ChangeBoth(ActorId::B)))
+    );
     tree.go(0);
     let start = Kind::Start { version: 100 };
     assert_eq!(explained(&tree), (start, Some(Suggestion::StepForward)));

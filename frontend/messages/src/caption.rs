@@ -103,9 +103,14 @@ fn reading(kind: &Kind, world: &World) -> Caption {
                 let read = world.copy(*id).resource_version();
                 read.is_some_and(|read| read == version.to_string())
             };
-            let title = match ActorId::ALL.iter().filter(|id| has_read(id)).count() {
-                0..=2 => en::both_read_title(version),
-                count => en::more_read_title(&count, version),
+            let readers: Vec<ActorId> = ActorId::ALL.into_iter().filter(has_read).collect();
+            let title = match readers[..] {
+                [ActorId::A, ActorId::B] => en::both_read_title(version),
+                [one, other] => {
+                    let name = |id: ActorId| world.actor(id).name.to_string();
+                    en::two_read_title(&names(&[name(one), name(other)]), version)
+                }
+                _ => en::more_read_title(&readers.len(), version),
             };
             Caption::new(title, [en::both_read_text()])
         }
@@ -225,7 +230,11 @@ fn refusal(kind: &Kind, world: &World) -> Caption {
             from_copy,
         } => {
             let name = &world.actor(*actor).name;
+            let is_third = |id| !ActorId::EDITORS.contains(&id) && world.copy(id).read().is_some();
             let title = match (both_read, from_copy) {
+                (true, _) if world.editors_and_tools().any(is_third) => {
+                    en::conflict_several_title(sent)
+                }
                 (true, _) => en::conflict_both_title(sent),
                 (false, true) => en::conflict_title(name, sent),
                 (false, false) => en::conflict_sent_title(sent),
@@ -305,8 +314,8 @@ fn suggestion(suggestion: &Suggestion, world: &World) -> String {
         Next::GetToo(actor) => en::next_get_too(&actor.letter()),
         Next::GetToSee(actor) => en::next_get_to_see(&actor.letter()),
         Next::GetAndSendAgain(actor) => en::next_get_and_send(&actor.letter()),
-        Next::ChangeBoth => en::next_change_both(),
-        Next::SendBoth => en::next_send_both(),
+        Next::ChangeBoth(other) => en::next_change_both(&other.letter()),
+        Next::SendBoth(other) => en::next_send_both(&other.letter()),
         Next::Send(actor) => en::next_send(&actor.letter()),
         Next::SendRedone(actor, version) => en::next_send_redone(&actor.letter(), version),
         Next::SendAgain(actor) => en::next_send_again(&actor.letter()),

@@ -283,9 +283,9 @@ pub enum Suggestion {
     /// Get, which redoes the edit, and send again.
     GetAndSendAgain(ActorId),
     /// Change the same value in both copies.
-    ChangeBoth,
-    /// Send both edits.
-    SendBoth,
+    ChangeBoth(ActorId),
+    /// Send the edits of A and of this actor.
+    SendBoth(ActorId),
     /// Send.
     Send(ActorId),
     /// Send the edit that was redone on this version.

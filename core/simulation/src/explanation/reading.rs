@@ -24,9 +24,9 @@ pub(super) fn explain(scene: StepScene<'_>, right: ActorId) -> Explanation {
         let next = if redone {
             Suggestion::SendRedone(me, version)
         } else if scene.is_edited(me) && scene.is_edited(them) {
-            Suggestion::SendBoth
+            Suggestion::SendBoth(right)
         } else {
-            Suggestion::ChangeBoth
+            Suggestion::ChangeBoth(right)
         };
         return Explanation::new(ExplanationKind::BothRead { version }, next);
     }

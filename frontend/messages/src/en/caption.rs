@@ -6,6 +6,7 @@ crate::catalogue::messages! {
     start_other_title() "Nothing was sent yet.";
     start_text(version) "The server stores version {version}. No editor has read it yet. Reading does not lock the object.";
     both_read_title(version) "Both read {version}. Nothing is locked.";
+    two_read_title(names, version) "{names} read {version}. Nothing is locked.";
     more_read_title(count, version) "{count} actors read {version}. Nothing is locked.";
     both_read_text() "The first change makes the next version. After that, every other copy is stale.";
     read_title(name, version) "{name} read version {version}.";
@@ -45,6 +46,7 @@ crate::catalogue::messages! {
 
     // The caption of refusals.
     conflict_both_title(version) "Both read {version}. Only one may write it.";
+    conflict_several_title(version) "Several actors read {version}. Only one may write it.";
     conflict_title(name, version) "{name} read {version}. It is no longer the latest.";
     conflict_sent_title(version) "The request names version {version}. It is not the latest.";
     conflict_copy(name, sent, stored) "{name} still holds version {sent}. The stored object is at {stored}.";
@@ -74,8 +76,8 @@ crate::catalogue::messages! {
     next_get_too(actor) "Get as {actor} too.";
     next_get_to_see(actor) "Get as {actor} to see what is stored now.";
     next_get_and_send(actor) "Get as {actor}, then send again.";
-    next_change_both() "Change one value in A and another in B, then send both.";
-    next_send_both() "Send both, in any order.";
+    next_change_both(other) "Change one value in A and another in {other}, then send both.";
+    next_send_both(other) "Send both, A and {other}, in any order.";
     next_send(actor) "Send as {actor}.";
     next_send_redone(actor, version) "Send as {actor}: the edit was redone on {version}.";
     next_send_again(actor) "Send as {actor} again.";

@@ -29,11 +29,23 @@ pub const READS: &[(&str, Condition)] = &[
     }),
     ("both_read_title", |said, at| {
         let version = said.text("version");
+        let holds = |id: &ActorId| at.copy_version(*id) == Some(&version);
         Some(
             [ActorId::A, at.right]
                 .iter()
-                .all(|id| at.was_shown(*id, &version)),
+                .all(|id| at.was_shown(*id, &version))
+                && !ActorId::ALL[2..].iter().any(holds),
         )
+    }),
+    ("two_read_title", |said, at| {
+        let version = said.text("version");
+        let readers: Vec<String> = ActorId::ALL
+            .iter()
+            .filter(|id| at.copy_version(**id) == Some(&version))
+            .map(|id| at.world().actor(*id).name.to_string())
+            .collect();
+        let names = said.text("names");
+        Some(readers.len() == 2 && readers.iter().all(|name| names.contains(name)))
     }),
     ("more_read_title", |said, at| {
         let version = said.text("version");
@@ -201,6 +213,12 @@ pub const WRITES: &[(&str, Condition)] = &[
     }),
 ];
 
+/// Returns whether an actor beside the two editors has a copy.
+fn third_reads(at: &Moment<'_>) -> bool {
+    let reads = |id: &ActorId| at.copy_version(*id).is_some();
+    ActorId::ALL[2..].iter().any(reads)
+}
+
 pub const REFUSALS: &[(&str, Condition)] = &[
     ("conflict_both_title", |said, at| {
         let version = said.text("version");
@@ -210,7 +228,14 @@ pub const REFUSALS: &[(&str, Condition)] = &[
             .into_iter()
             .any(|id| id != own && at.was_shown(id, &version));
         let by_own = at.replaced(&version).is_none_or(|by| by == own);
-        Some(at.was_shown(own, &version) && other && !by_own && at.exchange()?.code == 409)
+        let refused = at.was_shown(own, &version) && other && !by_own && at.exchange()?.code == 409;
+        Some(refused && !third_reads(at))
+    }),
+    ("conflict_several_title", |said, at| {
+        let version = said.text("version");
+        let shown = |id: &&ActorId| at.was_shown(**id, &version);
+        let count = ActorId::ALL.iter().filter(shown).count();
+        Some(count > 1 && third_reads(at) && at.exchange()?.code == 409)
     }),
     ("conflict_title", |said, at| {
         let (name, version) = (at.named(&said.text("name"))?, said.text("version"));
