@@ -80,12 +80,14 @@ pub(super) fn tools(props: &YamlViewProps, line: &Line) -> Html {
     }
 }
 
-/// The fields with which every apply says what it is about; the server gives them no owner.
-const IDENTIFIES: [&str; 4] = [
+/// The fields with which an apply says what it is about, and which version it needs; the server gives them no owner
+/// (`k8s.io/apimachinery/pkg/util/managedfields/internal/stripmeta.go stripSet`, v0.36).
+const IDENTIFIES: [&str; 5] = [
     "/apiVersion",
     "/kind",
     "/metadata/name",
     "/metadata/namespace",
+    "/metadata/resourceVersion",
 ];
 
 /// Declares a value that is not changed, so that an apply comes to own it.

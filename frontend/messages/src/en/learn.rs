@@ -76,7 +76,7 @@ crate::catalogue::messages! {
     task_hide_hint() "Hide the hints";
     task_dead_end(part) "From here, the task cannot be solved any more: {part}.";
     task_go_back() "Go back to where it begins";
-    task_moved() "You reached the goal. The history that you see now does not reach it.";
+    task_moved() "You reached the goal earlier. What you see now does not meet all parts of it.";
     task_reached() "There it is.";
     challenge_how() "Choose in the two cards. Then try every order.";
     challenge_try() "Try every order";

@@ -28,7 +28,7 @@ crate::catalogue::messages! {
     explore_orders_title() "Try every order of these edits, in every way of writing";
     explore_orders_not_yet() "Change something in both editors first";
     pages() "Pages";
-    skip() "Skip to what happened";
+    skip() "Skip to the history";
 
     // What the page is for, before the first request.
     welcome_title() "Why Kubernetes says";

@@ -7,7 +7,7 @@ crate::catalogue::messages! {
     event(kind, version) "{kind} · {version}";
     missed_none() "nothing missed";
     missed(count) "{count} {count|event|events} missed";
-    watch_none() "No watch is open.";
+    watch_none() "You have no watch open.";
     watch_open_now(seen) "Open from now. Seen: {seen}.";
     watch_open(from, seen) "Open from {from}. Seen: {seen}.";
     watch_dropped(seen, missed) "Dropped at {seen}: {missed}.";
