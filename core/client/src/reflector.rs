@@ -176,6 +176,23 @@ impl Reflector {
         }
     }
 
+    /// The events that its watch brings next, in their order; of a closed watch, those of the next one. Empty if the
+    /// reflector gets the whole collection first.
+    pub fn upcoming_events(&self, server: &ApiServer) -> Vec<WatchEvent> {
+        let mut next = self.clone();
+        if next.is_connected() {
+            next.receive(server);
+        } else {
+            let mut server = server.clone();
+            next.step(&mut server, 1);
+            next.receive(&server);
+        }
+        match next.phase {
+            Phase::Watching(connection) => connection.arrived.into(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Performs the next step: sends one request, or reads at most `most` events.
     pub fn step(&mut self, server: &mut ApiServer, most: usize) -> ReflectorProgress {
         self.receive(server);

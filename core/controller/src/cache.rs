@@ -6,12 +6,13 @@
 //! notification: since client-go 1.33, events of one key are not merged on their way.
 
 use std::cmp::Ordering;
+use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use optimist_apiserver::object::Metadata;
-use optimist_apiserver::server::{ApiServer, Resource};
+use optimist_apiserver::server::{ApiServer, EventType, Resource, WatchEvent};
 use optimist_client::{AnsweredRequest, ListMode, ObjectStore, Reflector, ReflectorProgress};
 
 use crate::client::{collection, key};
@@ -43,6 +44,25 @@ pub enum Notification {
         /// tombstone): then the object can be older than its last state.
         final_state_unknown: bool,
     },
+}
+
+impl fmt::Display for Notification {
+    /// The event with the object: `MODIFIED web 102`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let event = match self {
+            Self::Added { .. } => EventType::Added,
+            Self::Updated { .. } => EventType::Modified,
+            Self::Deleted { .. } => EventType::Deleted,
+        };
+        let object = self.object();
+        write!(
+            f,
+            "{} {} {}",
+            event.as_str(),
+            object.name(),
+            object.resource_version()
+        )
+    }
 }
 
 impl Notification {
@@ -157,6 +177,14 @@ impl Cache {
     /// Returns whether it begins with a list, which accepts any version.
     pub fn lists_first(&self) -> bool {
         self.list_mode == ListMode::List
+    }
+
+    /// The events that its watch brings next, in their order, without bookmarks; of a closed watch, those of the next
+    /// one. Empty if the cache gets the whole collection first.
+    pub fn upcoming_events(&self, server: &ApiServer) -> Vec<WatchEvent> {
+        let mut events = self.reflector.upcoming_events(server);
+        events.retain(|event| event.event_type != EventType::Bookmark);
+        events
     }
 
     /// Performs the next step: sends one request, or delivers one event. A bookmark is an event

@@ -3,7 +3,8 @@
 //! Each operation is one step: one request, one event, one statement that others can see, or one
 //! thing that happens to a controller.
 
-use optimist_apiserver::server::EventType;
+use optimist_apiserver::object::Metadata;
+use optimist_apiserver::server::{EventType, WatchEvent};
 use optimist_apiserver::storage::Revision;
 use optimist_controller::ClientRelease;
 use optimist_controller::program::{Program, ReadyProgram};
@@ -71,14 +72,33 @@ pub const WIDGET: &str = include_str!("controller/widget.yaml");
 /// reached a cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventOnTheWay {
-    /// The revision that the change made: the version of the event.
+    /// The revision that the change made: the version of the event. 0 of an ERROR.
     pub revision: Revision,
-    /// ADDED, MODIFIED or DELETED.
+    /// ADDED, MODIFIED, DELETED, or ERROR, which ends the watch.
     pub event_type: EventType,
     /// The kind of the object.
     pub kind: String,
-    /// The name of the object.
+    /// The name of the object; of an ERROR, the code of its `metav1.Status`.
     pub name: String,
+}
+
+impl EventOnTheWay {
+    /// The event of a watch of objects of a kind.
+    pub(crate) fn new(event: &WatchEvent, kind: &str) -> Self {
+        let (revision, name) = match event.event_type {
+            EventType::Error => (0, event.object["code"].to_string()),
+            _ => {
+                let version = event.object.resource_version().parse();
+                (version.unwrap_or_default(), event.object.name().to_owned())
+            }
+        };
+        Self {
+            revision,
+            event_type: event.event_type,
+            kind: kind.to_owned(),
+            name,
+        }
+    }
 }
 
 /// More requests than a controller sends until its watches are open, and more steps than a run of a

@@ -12,6 +12,7 @@ use optimist_simulation::{
 };
 use proptest::prelude::{Just, ProptestConfig, prop, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Strategy as _;
+use serde_json::json;
 
 fn start(name: ReadyProgramName, switches: &[Switch]) -> Start {
     let program = ReadyProgram::new(name).with(switches.iter().copied());
@@ -284,6 +285,62 @@ fn a_restart_forgets_and_a_dropped_watch_loses_what_is_on_its_way() {
     assert_eq!(controller.caches()[0].version(), "");
     tree.connect_controller(ActorId::C).unwrap();
     assert!(tree.world().controller(ActorId::C).unwrap().can_take());
+}
+
+#[test]
+fn a_restart_of_the_server_closes_the_watch_and_the_next_one_brings_an_error_alone() {
+    let mut tree = tree(ReadyProgramName::StatusWriter, &[]);
+    tree.connect_controller(ActorId::C).unwrap();
+    assert_eq!(
+        edit(&mut tree, ActorId::A, "/spec/size", "2"),
+        Outcome::Written
+    );
+    let on_the_way = |tree: &HistoryTree| {
+        let events = tree.world().events_on_the_way(ActorId::C, 0);
+        let event = |it: &optimist_simulation::EventOnTheWay| (it.event_type, it.name.clone());
+        events.iter().map(event).collect::<Vec<_>>()
+    };
+    let written = tree.current();
+    let name = tree.world().subject().name().to_owned();
+    assert_eq!(on_the_way(&tree), [(EventType::Modified, name)]);
+    tree.act(Operation::Compact { restart: true }).unwrap();
+    let closed = &tree.world().cache_standings(ActorId::C)[0];
+    assert!(!closed.is_watching && closed.behind == 1);
+    let error = [(EventType::Error, "410".to_owned())];
+    assert_eq!(on_the_way(&tree), error);
+    let connected = control(&mut tree, Do::Connect(0));
+    let first = &connected.exchange.as_ref().unwrap().received[0];
+    assert_eq!(
+        (&first["type"], &first["object"]["code"]),
+        (&json!("ERROR"), &json!(410))
+    );
+    assert_eq!(on_the_way(&tree), error);
+    control(&mut tree, Do::Deliver(0));
+    // Next is a list, so no event is on its way.
+    assert_eq!(on_the_way(&tree), []);
+    tree.connect_controller(ActorId::C).unwrap();
+    assert_eq!(tree.world().cache_standings(ActorId::C)[0].behind, 0);
+    // The list brought the change; its event never came.
+    assert_eq!(tree.event_arrows(ActorId::C, written), []);
+}
+
+#[test]
+fn an_event_is_drawn_as_arrived_only_for_the_controller_that_it_reached() {
+    let mut tree = tree(ReadyProgramName::StatusWriter, &[]);
+    tree.connect_controller(ActorId::C).unwrap();
+    assert_eq!(
+        edit(&mut tree, ActorId::A, "/spec/size", "2"),
+        Outcome::Written
+    );
+    let written = tree.current();
+    let arrived = |tree: &HistoryTree, id: ActorId| {
+        let arrows = tree.event_arrows(id, written);
+        arrows.iter().map(|it| it.has_arrived).collect::<Vec<_>>()
+    };
+    assert_eq!(arrived(&tree, ActorId::C), [false]);
+    control(&mut tree, Do::Deliver(0));
+    assert_eq!(arrived(&tree, ActorId::C), [true]);
+    assert!(arrived(&tree, ActorId::D).is_empty());
 }
 
 #[test]

@@ -398,25 +398,26 @@ impl<Name: Copy + PartialEq> System<Name> {
         (answered, done)
     }
 
-    /// Compacts etcd at its current revision, and restarts the API server if that is wanted. `false` if
-    /// neither was possible: then nothing changes.
+    /// Compacts etcd at its current revision, and restarts the API server if that is wanted. A restart closes every
+    /// connection, so the controllers notice at once that their watches ended. `false` if neither was possible: then
+    /// nothing changes.
     pub fn compact(&mut self, restart: bool) -> bool {
         let revision = self.server.store().revision();
         let compacted = self.server.compact(revision).is_ok();
         if restart {
             self.server.restart();
+            for controller in self.controllers_mut() {
+                (0..controller.caches().len()).for_each(|cache| controller.drop_watch(cache));
+            }
         }
         restart || compacted
     }
 
-    /// Compacts etcd and restarts the API server; the controllers notice at once that their watches ended.
+    /// Compacts etcd and restarts the API server.
     fn end_watches(&mut self) -> Option<Performed<Name>> {
         let store = self.server.store();
         (store.compacted() < store.revision()).then_some(())?;
         self.compact(true);
-        for controller in self.controllers_mut() {
-            (0..controller.caches().len()).for_each(|cache| controller.drop_watch(cache));
-        }
         Some(Performed::default())
     }
 }

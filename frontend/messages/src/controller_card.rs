@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use optimist_apiserver::server::EventType;
 use optimist_client::{Call, Lost, ReflectorProgress, visible};
 use optimist_controller::program::{ReadyProgramName, Switch, Touched};
 use optimist_controller::{
@@ -145,6 +146,9 @@ pub fn run_value(of: &RunValue) -> (String, String) {
 
 /// An event in a line.
 pub fn arrow(event: &EventOnTheWay) -> String {
+    if event.event_type == EventType::Error {
+        return en::event_error(&event.name);
+    }
     en::event_arrow(&event.event_type, &event.name, &event.revision)
 }
 
@@ -155,8 +159,11 @@ pub(crate) fn row(operation: ControllerOperation, event: Option<&ControllerEvent
             crate::controller::operation(operation)
         }
         Some(ControllerEvent::Delivered { report, .. }) => match report.handled.first() {
-            Some(handled) => en::row_delivered(&notified(handled)),
-            None => crate::controller::operation(operation),
+            Some(handled) => en::row_delivered(&handled.notification),
+            None => match &report.progress {
+                ReflectorProgress::Lost { code, .. } => en::row_delivered(&en::event_error(code)),
+                _ => crate::controller::operation(operation),
+            },
         },
         Some(ControllerEvent::Worker(report)) => match report {
             WorkerReport::Taken { key } => en::row_taken(&name_of(key)),
@@ -206,7 +213,8 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
     let mut caption = match event {
         ControllerEvent::Connected { cache, report } => {
             let standing = world.cache_standings(*actor).into_iter().nth(*cache);
-            connected(standing.as_ref(), report, *operation)
+            let first = world.events_on_the_way(*actor, *cache).into_iter().next();
+            connected(standing.as_ref(), first.as_ref(), report, *operation)
         }
         ControllerEvent::Delivered { report, .. } => delivered(report),
         ControllerEvent::WatchDropped { on_the_way, .. } => {
@@ -230,6 +238,7 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
 /// A list leaves the cache without a watch; a watch that begins with the objects is open.
 fn connected(
     standing: Option<&CacheStanding>,
+    first: Option<&EventOnTheWay>,
     report: &CacheReport,
     operation: ControllerOperation,
 ) -> Caption {
@@ -244,7 +253,12 @@ fn connected(
             ControllerOperation::ListBehind(_) => en::did_connect_lists_behind(version),
             _ => en::did_connect_lists(version),
         },
-        ReflectorProgress::Watching { version } => en::did_connect_watches(version),
+        ReflectorProgress::Watching { version } => match first {
+            Some(event) if event.event_type == EventType::Error => {
+                en::did_connect_ends(&arrow(event))
+            }
+            _ => en::did_connect_watches(version),
+        },
         ReflectorProgress::Refused { code, message }
         | ReflectorProgress::Lost { code, message } => {
             en::did_connect_refused(code, &visible(message))
@@ -257,26 +271,17 @@ fn connected(
 }
 
 fn delivered(report: &CacheReport) -> Caption {
+    if let ReflectorProgress::Lost { code, message } = &report.progress {
+        let text = en::did_deliver_error_text(&visible(message));
+        return Caption::new(en::did_deliver_error(&en::event_error(code)), [text]);
+    }
     let Some(handled) = report.handled.first() else {
         return Caption::new(
             crate::controller::operation(ControllerOperation::Deliver(0)),
             [],
         );
     };
-    Caption::new(en::did_deliver(&notified(handled)), [became_of(handled)])
-}
-
-/// Names the notification of the handlers, in a few words.
-fn notified(handled: &Handled) -> String {
-    use optimist_apiserver::object::Metadata;
-    use optimist_controller::Notification as Is;
-    let event = match &handled.notification {
-        Is::Added { .. } => "ADDED",
-        Is::Updated { .. } => "MODIFIED",
-        Is::Deleted { .. } => "DELETED",
-    };
-    let object = handled.notification.object();
-    format!("{event} {} {}", object.name(), object.resource_version())
+    Caption::new(en::did_deliver(&handled.notification), [became_of(handled)])
 }
 
 fn became_of(handled: &Handled) -> String {

@@ -122,7 +122,7 @@ pub(crate) fn row(
     let headline = messages::ask(step, state.world());
     let brief = messages::ask_brief(step, state.world());
     let is_long = brief.contains('…') || headline.chars().count() > TWO_NARROW_LINES;
-    let sent = sent(state, parent, node);
+    let sent = sent(state, node);
     let events = EventArrows::new(&step.arrived);
     let mut texts = events.texts();
     texts.extend(arrows::sent_texts(&sent));
@@ -152,16 +152,11 @@ pub(crate) fn row(
 }
 
 /// Returns the events that a step sent to the controller that the page shows: on their way or arrived.
-fn sent(state: &State, parent: NodeId, node: NodeId) -> Vec<(String, bool)> {
-    let tree = &state.session.tree;
+fn sent(state: &State, node: NodeId) -> Vec<(String, bool)> {
     let Some(controller) = state.shown_controller() else {
         return Vec::new();
     };
-    let revision = |node| Some(tree.world_at(node)?.server().store().revision());
-    let Some((before, after)) = revision(parent).zip(revision(node)) else {
-        return Vec::new();
-    };
-    let arrows = state.world().event_arrows(controller, before, after);
+    let arrows = state.session.tree.event_arrows(controller, node);
     let text = |arrow: &EventArrow| {
         let text = messages::controller_card::arrow(&arrow.event);
         (text, arrow.has_arrived)

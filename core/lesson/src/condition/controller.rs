@@ -111,10 +111,13 @@ impl fmt::Display for Objects {
 
 impl Behind {
     fn count(&self, tree: &HistoryTree) -> Option<usize> {
+        let cache = cache_of(tree, &self.0)?;
+        let controller = tree.world().controller(CONTROLLER)?;
         Some(
-            tree.world()
-                .events_on_the_way(CONTROLLER, cache_of(tree, &self.0)?)
-                .len(),
+            controller
+                .caches()
+                .get(cache)?
+                .behind(tree.world().server()),
         )
     }
 }
@@ -262,15 +265,15 @@ impl Assertion for AtRest {
         let tree = past.tree();
         let rests = |controller: &Controller| {
             let queue = controller.queue();
-            let on_the_way = (0..controller.caches().len())
-                .any(|cache| !tree.world().events_on_the_way(CONTROLLER, cache).is_empty());
+            let mut caches = controller.caches().iter();
+            let is_behind = caches.any(|cache| cache.behind(tree.world().server()) > 0);
             // Before its first list or watch, a cache does not know what exists.
             let has_begun = |cache: &Cache| !cache.version().is_empty();
             controller.caches().iter().all(has_begun)
                 && controller.run().is_none()
                 && queue.queued().next().is_none()
                 && queue.next_ready().is_none()
-                && !on_the_way
+                && !is_behind
         };
         tree.world().controller(CONTROLLER).is_some_and(rests) == self.0
     }

@@ -433,16 +433,8 @@ fn is_watching(tree: &HistoryTree, controller: ActorId, cache: usize) -> Option<
     Some(caches.get(cache)?.is_watching())
 }
 
-/// Compacts the server, whose restart ends all watches. Controllers learn of that at once here.
+/// Compacts the server, whose restart ends all watches.
 fn compact(tree: &mut HistoryTree) -> Option<()> {
     tree.act_once(Operation::Compact { restart: true })?;
-    let controllers = tree.world().controllers();
-    let caches = controllers.flat_map(|(id, it)| (0..it.caches().len()).map(move |at| (id, at)));
-    for (controller, cache) in caches.collect::<Vec<_>>() {
-        if is_watching(tree, controller, cache)? {
-            let drop = ControllerOperation::DropWatch(cache);
-            tree.act_once(Operation::Control(controller, drop))?;
-        }
-    }
     Some(())
 }

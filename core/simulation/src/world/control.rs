@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use super::World;
-use super::control_view::event_of;
 use crate::controller::EventOnTheWay;
 use crate::step::Exchange;
 use crate::watcher::Watcher;
 use crate::{ActorId, ControllerEvent, ControllerOperation, ObjectRef, Operation, Step};
 use optimist_apiserver::object::text;
+use optimist_apiserver::server::WatchEvent;
 use optimist_apiserver::storage::{Change, Revision};
-use optimist_client::changes;
+use optimist_client::{AnsweredRequest, changes};
 use optimist_controller::{Controller, change_of};
 use optimist_system::ProcessId;
+use serde_json::{Value, json};
 
 impl World {
     /// The controller that an actor is; `None` for an editor or a tool.
@@ -37,20 +38,16 @@ impl World {
         self.controllers().next().is_some()
     }
 
-    /// The events that have not reached a cache of a controller, in their order. They arrive one
-    /// by one if the watch of the cache is open. Before its first list or watch, none is on its way.
+    /// The events that have not reached a cache of a controller, in their order. They arrive one by one if the watch of
+    /// the cache is open; of a closed watch, the next one brings them. None is on its way to a cache that lists next.
     pub fn events_on_the_way(&self, id: ActorId, cache: usize) -> Vec<EventOnTheWay> {
         let caches = self.controller(id).map(Controller::caches);
         let Some(cache) = caches.and_then(|caches| caches.get(cache)) else {
             return Vec::new();
         };
-        let prefix = cache.prefix();
-        let Ok(version) = cache.version().parse() else {
-            return Vec::new();
-        };
-        let log = self.server().store().log_after(version);
-        let changes = log.filter(|change| change.key.starts_with(prefix));
-        let events = changes.filter_map(|change| event_of(change, cache));
+        let kind = &cache.resource().kind;
+        let events = cache.upcoming_events(self.server());
+        let events = events.iter().map(|event| EventOnTheWay::new(event, kind));
         events.collect()
     }
 
@@ -59,7 +56,14 @@ impl World {
         let revision = self.server().store().revision();
         let performed = self.system.control(id as ProcessId, operation)?;
         let event = performed.controller?;
-        let exchange = performed.answered.as_ref().map(Exchange::from);
+        let exchange = performed.answered.as_ref().map(|answered| {
+            let mut exchange = Exchange::from(answered);
+            // A reflector takes the events from the connection, and not from the answer.
+            if let Some(events) = self.first_events(answered) {
+                exchange.received = Arc::new(Value::Array(events));
+            }
+            exchange
+        });
         self.observe_new_objects(revision);
         let mut step = self.step_of(
             Operation::Control(id, operation),
@@ -70,6 +74,21 @@ impl World {
         step.has_done(performed.done);
         step.controller = Some(Arc::new(event));
         Some(step)
+    }
+
+    /// The events that the server sends at once when it opens the watch of a request. `None` if it is none, or was
+    /// refused.
+    fn first_events(&self, answered: &AnsweredRequest) -> Option<Vec<Value>> {
+        answered.response.status().is_success().then_some(())?;
+        let mut watch = self.server().watch(&answered.request).ok()?;
+        let events = watch.poll(self.server());
+        let event = |event: &WatchEvent| {
+            json!({
+                "type": event.event_type.as_str(),
+                "object": *event.object,
+            })
+        };
+        Some(events.iter().map(event).collect())
     }
 
     /// Lets the editors see the objects that were created after a revision.

@@ -179,25 +179,6 @@ impl World {
         Some(owned.count())
     }
 
-    /// The events of the changes after one revision and up to another, for a controller.
-    pub fn event_arrows(&self, id: ActorId, after: Revision, until: Revision) -> Vec<EventArrow> {
-        let Some(controller) = self.controller(id) else {
-            return Vec::new();
-        };
-        let log = self.server().store().log_after(after);
-        let changes = log.take_while(|change| change.revision <= until);
-        let arrow = |change: &Change| {
-            let mut caches = controller.caches().iter();
-            let cache = caches.find(|cache| change.key.starts_with(cache.prefix()))?;
-            let version: Revision = cache.version().parse().unwrap_or_default();
-            Some(EventArrow {
-                event: event_of(change, cache)?,
-                has_arrived: version >= change.revision,
-            })
-        };
-        changes.filter_map(arrow).collect()
-    }
-
     /// The next event that reaches a cache of a controller, as an operation; the oldest of all caches
     /// first. `None` if no event is on its way to an open watch.
     pub fn next_delivery(&self, id: ActorId) -> Option<ControllerOperation> {
@@ -277,6 +258,53 @@ impl HistoryTree {
         self.current_path().iter().map(part).collect()
     }
 
+    /// The events of the changes of a step, for a controller that watched before: on their way, or delivered since. A
+    /// change that the controller got with a list has none.
+    pub fn event_arrows(&self, id: ActorId, node: NodeId) -> Vec<EventArrow> {
+        let parent = self.parent(node).and_then(|parent| self.world_at(parent));
+        let (Some(before), Some(after), Some(now)) =
+            (parent, self.world_at(node), self.world().controller(id))
+        else {
+            return Vec::new();
+        };
+        let watched = before.controller(id).map_or(&[][..], Controller::caches);
+        let store = after.server().store();
+        let until = store.revision();
+        let log = store.log_after(before.server().store().revision());
+        let changes = log.take_while(|change| change.revision <= until);
+        let arrow = |change: &Change| {
+            let of = |cache: &&Cache| change.key.starts_with(cache.prefix());
+            watched.iter().find(of).filter(|it| it.has_synced())?;
+            let cache = now.caches().iter().find(of)?;
+            let has_arrived = self.is_delivered(id, node, change);
+            let version: Revision = cache.version().parse().unwrap_or_default();
+            (has_arrived || version < change.revision).then_some(())?;
+            Some(EventArrow {
+                event: event_of(change, cache)?,
+                has_arrived,
+            })
+        };
+        changes.filter_map(arrow).collect()
+    }
+
+    /// Returns whether the event of a change has reached a controller between a step and the current one.
+    fn is_delivered(&self, id: ActorId, from: NodeId, change: &Change) -> bool {
+        let until = self.current_path().iter().take(self.position() + 1);
+        let mut since = until.skip_while(|node| **node != from);
+        since.any(|node| {
+            let step = self.step(*node).filter(|step| step.actor() == Some(id));
+            let Some(ControllerEvent::Delivered { report, .. }) =
+                step.and_then(|step| step.controller.as_deref())
+            else {
+                return false;
+            };
+            report.handled.iter().any(|handled| {
+                let object = handled.notification.object();
+                object.resource_version() == change.revision.to_string()
+            })
+        })
+    }
+
     /// The number of a controller's last run at the current step; 0 before the first.
     pub fn run_number(&self, id: ActorId) -> usize {
         let parts = self.run_parts(id);
@@ -309,7 +337,7 @@ fn list_of<'a>(body: &'a [Statement], name: &str) -> Option<(&'a str, Option<&'a
 }
 
 /// The event of a change.
-pub(super) fn event_of(change: &Change, cache: &Cache) -> Option<EventOnTheWay> {
+fn event_of(change: &Change, cache: &Cache) -> Option<EventOnTheWay> {
     let object = change.after.as_ref().or(change.before.as_ref())?;
     Some(EventOnTheWay {
         revision: change.revision,

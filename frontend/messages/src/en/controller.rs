@@ -134,7 +134,7 @@ crate::catalogue::messages! {
     program_finalizer_keeper() "Finalizer keeper";
     program_finalizer_keeper_text() "Adds a finalizer and removes it at the end. Its merge patch can remove the finalizer of another program.";
     program_cleaner() "Cleaner";
-    program_cleaner_text() "Deletes objects whose owner is gone. With a cache that is behind, it can delete the wrong one.";
+    program_cleaner_text() "Deletes an object whose owner is gone, after an event of the object, or of a Widget with the same name. With a cache that is behind, it can delete the wrong one.";
     program_field_owner() "Field owner";
     program_field_owner_text() "Keeps spec.size at 3, whatever others write. If another program keeps another value, neither program comes to rest.";
     program_annotator() "Annotator";
@@ -161,6 +161,7 @@ crate::catalogue::messages! {
     stored_deleted() "deleted";
     event_arrow(event, name, revision) "{event} {name} {revision}";
     event_on_the_way() "not arrived";
+    event_error(code) "ERROR {code}";
     row_delivered(event) "{event} arrives";
     row_taken(key) "takes {key}";
     row_read() "reads the cache";
@@ -180,10 +181,13 @@ crate::catalogue::messages! {
     did_connect_streams(version) "The watch first sends each object that exists, as ADDED. Then a bookmark says that the cache has everything up to {version}. Later changes come over the same watch.";
     did_connect_lists(version) "This cache has the list at {version} now. Next it opens a watch from there. Since Kubernetes 1.35, client-go gets the list through the watch, in one request.";
     did_connect_lists_behind(version) "An API server answered that is behind: it has everything up to {version}, and not the last write. The list accepts any version (resourceVersion=0).";
+    did_connect_ends(event) "The server opens the watch, and sends {event} at once. It has not reached the cache yet.";
     did_connect_watches(version) "The watch sends each change after {version}.";
     did_connect_refused(code, message) "The server answers {code}: “{message}”.";
     did_connect_continues() "The cache is not complete yet.";
     did_deliver(event) "{event} reaches the cache.";
+    did_deliver_error(event) "{event} ends the watch.";
+    did_deliver_error_text(message) "The server says: {message}. The cache is as it was. The next request gets every object again.";
     did_deliver_queued(key) "The cache has it now. Its handler queues {key}.";
     did_deliver_already(key) "The cache has it now. {key} is queued already: two events make one run.";
     did_deliver_after_run(key) "The cache has it now. {key} is being processed: it is queued again after its run.";

@@ -1,5 +1,6 @@
 //! Conditions of a controller: its caches, its queue, its runs and its requests.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use optimist_apiserver::object::{Metadata, text};
@@ -54,6 +55,11 @@ pub const STEPS: &[(&str, Condition)] = &[
         Some(lists && version < at.world().server().store().revision())
     }),
     ("did_connect_watches", |said, at| {
+        let events = at.exchange()?.received.as_array()?;
+        events
+            .iter()
+            .all(|event| event["type"] != "ERROR")
+            .then_some(())?;
         let from = format!("resourceVersion={}&", said.text("version"));
         let target = format!("{}&", at.exchange()?.target);
         Some(target.contains(&from) && target.contains("watch=true"))
@@ -77,8 +83,43 @@ pub const STEPS: &[(&str, Condition)] = &[
         let stored = at.world().server().store().range(cache.prefix()).count() as u64;
         Some(stored == said.number("found")? && stored > said.number("most")?)
     }),
+    ("did_connect_ends", |said, at| {
+        let first = &at.exchange()?.received[0];
+        let is_old = is_too_old(at, at.world()).is_some();
+        Some(is_old && said.inner("event")?.text("code") == first["object"]["code"].to_string())
+    }),
+    ("did_deliver_error", |said, at| {
+        let last = at.last()?;
+        let watches = |world| caches(at, world).iter().any(Cache::is_watching);
+        let ended = is_too_old(at, last.before).is_some() && watches(last.before);
+        Some(ended && said.inner("event")?.text("code") == "410")
+    }),
+    ("did_deliver_error_text", |said, at| {
+        let last = at.last()?;
+        let Operation::Control(_, ControllerOperation::Deliver(cache)) = last.step.operation else {
+            return None;
+        };
+        let (before, after) = (caches(at, last.before), caches(at, last.after));
+        let version = before.get(cache)?.version();
+        let names = said.text("message").contains(&format!(": {version} ("));
+        let objects = |caches: &[Cache]| {
+            let objects = caches.iter().flat_map(|it| it.objects().iter());
+            objects
+                .map(|(_, object)| Arc::clone(object))
+                .collect::<Vec<_>>()
+        };
+        Some(names && objects(before) == objects(after))
+    }),
+    ("event_error", |said, at| {
+        let before = at.last().map_or(at.world(), |last| last.before);
+        let is_old = is_too_old(at, at.world()).or_else(|| is_too_old(at, before));
+        Some(said.text("code") == "410" && is_old.is_some())
+    }),
     ("did_deliver", |said, at| delivered(said, "event", at)),
-    ("row_delivered", |said, at| delivered(said, "event", at)),
+    ("row_delivered", |said, at| match said.inner("event") {
+        Some(error) => Some(error.name() == "event_error"),
+        None => delivered(said, "event", at),
+    }),
     ("did_deliver_queued", |said, at| {
         let key = said.text("key");
         Some(queues(at, at.world(), &key) && !queues(at, at.last()?.before, &key))
@@ -460,6 +501,17 @@ fn same_queue(at: &Moment<'_>) -> Option<bool> {
 }
 
 /// Returns whether an event reached a cache: `MODIFIED web 101`.
+/// The version of a cache after which etcd was compacted and the API server was restarted.
+fn is_too_old(at: &Moment<'_>, world: &World) -> Option<u64> {
+    let restart = Operation::Compact { restart: true };
+    let restarts = at.so_far.iter().filter(|it| it.step.operation == restart);
+    let first = restarts.map(|it| it.step.revision).max()?;
+    let versions = caches(at, world)
+        .iter()
+        .filter_map(|it| it.version().parse().ok());
+    versions.filter(|version| *version < first).min()
+}
+
 fn delivered(said: &Said, argument: &str, at: &Moment<'_>) -> Option<bool> {
     let event = said.text(argument);
     let [event, name, version] = event.split(' ').collect::<Vec<_>>()[..] else {

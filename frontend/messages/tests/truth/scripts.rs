@@ -402,6 +402,7 @@ fn controlled(name: ReadyProgramName, release: ClientRelease, all: bool, hear: H
                 script.request("PATCH", "", MERGE, json!({"spec": {"size": 1}}));
                 script.does(Operation::Compact { restart: true });
                 control(&mut script, ControllerOperation::Connect(0));
+                control(&mut script, ControllerOperation::Deliver(0));
             }
             6 => control(&mut script, ControllerOperation::StepLosing(Lost::Answer)),
             8 => control(&mut script, ControllerOperation::StepLosing(Lost::Request)),
