@@ -399,10 +399,9 @@ impl Step {
             }
             Operation::Control(..) => self.exchange.as_ref().is_some_and(Exchange::has_events),
             // The server ends a watch with an ERROR.
-            Operation::Act(_, Action::Request(_)) => self.exchange.as_ref().is_some_and(|watch| {
-                let mut events = watch.received.as_array().into_iter().flatten();
-                watch.has_events() && events.all(|event| text(event, "type") != "ERROR")
-            }),
+            Operation::Act(_, Action::Request(_)) => {
+                self.exchange.as_ref().is_some_and(Exchange::has_events) && self.error().is_none()
+            }
             _ => false,
         };
         opens
@@ -412,13 +411,20 @@ impl Step {
                 .is_some_and(|exchange| exchange.code < 400)
     }
 
-    /// The error that a watch began with.
-    fn error(&self) -> Option<&Received> {
-        let mut arrived = self.arrived.iter().map(|received| &**received);
-        arrived.find(|received| {
-            matches!(self.operation, Operation::Watch(_))
-                && received.event.event_type == EventType::Error
-        })
+    /// The `metav1.Status` of the ERROR that a watch began with.
+    fn error(&self) -> Option<&Value> {
+        match &self.operation {
+            Operation::Watch(_) => self.arrived.iter().find_map(|received| {
+                let is_error = received.event.event_type == EventType::Error;
+                is_error.then_some(&*received.event.object)
+            }),
+            Operation::Act(_, Action::Request(_)) => {
+                let events = self.exchange.as_ref()?.received.as_array()?;
+                let error = events.iter().find(|event| text(event, "type") == "ERROR");
+                error.map(|event| &event["object"])
+            }
+            _ => None,
+        }
     }
 
     /// The object that the request names, where the world has several. With its kind if another
@@ -449,7 +455,7 @@ impl Step {
     /// was sent.
     pub fn status_line(&self) -> String {
         match (self.error(), &self.exchange) {
-            (Some(error), _) => error.status_line().unwrap_or_default(),
+            (Some(error), _) => format!("{} {}", error["code"], text(error, "reason")),
             (None, Some(exchange)) => exchange.status_line(),
             (None, None) => String::new(),
         }
@@ -457,14 +463,15 @@ impl Step {
 
     /// The status code of the answer; of a watch that begins with an error, that of the error.
     pub fn code(&self) -> Option<u16> {
-        let error = self.error().and_then(Received::code);
+        let error = self.error().and_then(|error| error["code"].as_u64());
+        let error = error.and_then(|code| code.try_into().ok());
         error.or(self.exchange.as_ref().map(|exchange| exchange.code))
     }
 
     /// The server's message, if it refused the request.
     pub fn message(&self) -> Option<&str> {
         match self.error() {
-            Some(error) => error.message(),
+            Some(error) => Some(text(error, "message")),
             None => self.exchange.as_ref()?.message(),
         }
     }

@@ -3,8 +3,8 @@
 use optimist_client::{Strategy, Write};
 use optimist_simulation::{
     Action, ActorId, ByHand, DeletionMark, EditResult, ExplanationKind as Kind, FirstSteps,
-    HistoryTree, LeftOutReason, NGINX, Operation, Preconditions, RefusalReason, RequestKind,
-    Suggestion, VersionCheck, WatchAction, WatchReason, World,
+    HistoryTree, LeftOutReason, NGINX, Operation, Outcome, Preconditions, RefusalReason,
+    RequestKind, Suggestion, VersionCheck, WatchAction, WatchReason, World,
 };
 use serde_json::{Value, json};
 
@@ -650,4 +650,34 @@ spec:
     let kept = tree.explain(B).kept;
     assert_eq!(kept.len(), 2, "{kept:?}");
     assert_ne!(kept[0], kept[1]);
+}
+
+#[test]
+fn a_watch_by_hand_from_a_version_that_is_too_old_is_refused_in_its_stream() {
+    let mut tree = session(NGINX);
+    tree.act(Operation::Compact { restart: true }).unwrap();
+    let (path, _) = DEPLOYMENT.rsplit_once('/').unwrap();
+    let watch = |version: u64| {
+        Action::Request(ByHand {
+            method: "GET".to_owned(),
+            target: format!("{path}?watch=true&resourceVersion={version}"),
+            content_type: String::new(),
+            body: String::new(),
+        })
+    };
+    act(&mut tree, A, watch(1));
+    let step = tree.step(tree.current()).unwrap();
+    assert_eq!(
+        (step.outcome(), step.code(), &*step.status_line()),
+        (Outcome::Refused, Some(410), "410 Expired")
+    );
+    assert!(
+        step.message()
+            .unwrap()
+            .starts_with("too old resource version")
+    );
+    assert!(matches!(explained(&tree).0, Kind::Refused { .. }));
+    act(&mut tree, A, watch(100));
+    let step = tree.step(tree.current()).unwrap();
+    assert_eq!((step.outcome(), step.code()), (Outcome::Read, Some(200)));
 }

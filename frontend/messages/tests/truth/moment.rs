@@ -183,6 +183,10 @@ impl<'a> Moment<'a> {
     /// The error event of the stream that the last step opened.
     pub fn stream_error(&self) -> Option<&'a Value> {
         let step = self.last()?.step;
+        if matches!(step.operation, Operation::Act(_, Action::Request(_))) {
+            let events = step.exchange.as_ref()?.received.as_array()?;
+            return Some(&events.iter().find(|event| event["type"] == "ERROR")?["object"]);
+        }
         let watches = matches!(step.operation, Operation::Watch(_));
         let mut arrived = step.arrived.iter().filter(|_| watches);
         let error = arrived.find(|it| it.event.event_type.to_string() == "ERROR")?;
