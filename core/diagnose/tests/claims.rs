@@ -72,6 +72,11 @@ fn check(before: &[Written], last: &Written, counts: &mut Counts) {
         manager: Some(refused.writer.clone()),
         ..GivenParts::default()
     };
+    // Half of them come with their manifest.
+    let given = match counts.refusals.is_multiple_of(2) {
+        true => given.or_of_manifest(&last.manifest),
+        false => given,
+    };
     let Ok(scene) = Scene::rebuild(error, &given) else {
         counts.without_scene += 1;
         return;

@@ -371,6 +371,10 @@ fn a_message_and_the_manifest_that_it_is_about_are_parts_of_one_text() {
     );
     split(&format!("{modified}---\n{web}"), &[modified, web]);
     split(&format!("{web}---\n{modified}"), &[web, modified]);
+    split(&format!("{web}{message}"), &[web, message]);
+    let json = "{\"apiVersion\": \"apps/v1\",\n \"kind\": \"Deployment\",\n \"metadata\": {\"name\": \"web\"}}\n";
+    split(&format!("{message}{json}"), &[message, json]);
+    split(&format!("{json}{message}"), &[json, message]);
     let both = format!("{web}---\n{api}");
     split(
         &format!("{message}{both}---\n{modified}"),

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use optimist_apiserver::object::text;
+use optimist_client::Preset;
 use optimist_diagnose::case::NotInstalled;
 use optimist_diagnose::message::{ErrorSource, PrintedError, reported_errors};
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
-use optimist_diagnose::ways::{ChangeTable, RemedyKind};
-use serde_json::Value;
+use optimist_diagnose::ways::{CaseContent, ChangeTable, RemedyKind};
+use serde_json::{Value, json};
 
 fn cases(json: &str) -> Vec<Value> {
     serde_json::from_str(json).expect("the file is a list")
@@ -91,6 +92,53 @@ fn the_made_up_manifest_is_whole_so_no_way_of_writing_is_refused_as_invalid() {
     }
     assert_eq!(invalid, BTreeSet::new());
     assert!(rows > 100, "{rows}");
+}
+
+#[test]
+fn a_manifest_that_was_brought_is_the_refused_write() {
+    let message = "Error: UPGRADE FAILED: conflict occurred while applying object shop/web apps/v1, Kind=Deployment: \
+        Apply failed with 1 conflict: conflict with \"kube-controller-manager\" with subresource \"scale\" using \
+        apps/v1: .spec.replicas";
+    let errors = reported_errors(message);
+    let labels = json!({"app": "web"});
+    let container = json!({"name": "web", "image": "nginx:1.27"});
+    let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": labels}, "template": {
+            "metadata": {"labels": labels}, "spec": {"containers": [container]}}}});
+    let given = GivenParts::default().or_of_manifest(&manifest);
+    let scene = Scene::rebuild(&errors[0], &given).expect("there is a scene");
+    assert!(scene.missing.contains(&MissingPart::ObjectValues));
+    let sent = &scene.requests[0].sent;
+    // The message says the namespace that the manifest leaves out.
+    let mut whole = manifest.clone();
+    whole["metadata"]["namespace"] = "shop".into();
+    assert_eq!(**sent, whole);
+    let object = scene.installed.object().expect("it is stored");
+    assert_ne!(object["spec"]["replicas"], 2);
+    assert_eq!(
+        object["spec"]["template"]["spec"]["containers"][0]["image"],
+        "nginx:1.27"
+    );
+    let table = ChangeTable::new(&scene.installed, scene.change.clone().expect("it applies"));
+    let outs = table.remedies(Preset::Helm4);
+    let out = outs.iter().find(|out| out.kind == RemedyKind::LeaveOut);
+    let lines = table.instructions_out(out.expect("a way out"), CaseContent::Whole);
+    assert!(lines[0].text.contains("-   replicas: 2"), "{lines:?}");
+
+    // A manifest without the field, or of another object, was not refused.
+    let mut other = manifest.clone();
+    other["spec"]
+        .as_object_mut()
+        .expect("a spec")
+        .remove("replicas");
+    let given = GivenParts::default().or_of_manifest(&other);
+    let scene = Scene::rebuild(&errors[0], &given).expect("there is a scene");
+    assert!(scene.missing.contains(&MissingPart::Values));
+    let named = GivenParts {
+        name: Some("api".to_owned()),
+        ..GivenParts::default()
+    };
+    assert_eq!(named.or_of_manifest(&manifest).manifest, None);
 }
 
 #[test]

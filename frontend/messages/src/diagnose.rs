@@ -369,6 +369,7 @@ pub fn missing_part(part: &MissingPart) -> String {
         MissingPart::Name { assumed } => made_up(&en::scene_name(), assumed),
         MissingPart::Manager { assumed } => en::scene_manager(assumed),
         MissingPart::Values => en::scene_values(),
+        MissingPart::ObjectValues => en::scene_object_values(),
     }
 }
 

@@ -65,7 +65,9 @@ fn missing(store: &StateHandle, part: &MissingPart) -> Html {
         MissingPart::Manager { assumed } => html! {
             <p class="says">{ visible(&label::scene_manager(assumed)).into_owned() }</p>
         },
-        MissingPart::Values => html! { <p class="says">{ label::scene_values() }</p> },
+        MissingPart::Values | MissingPart::ObjectValues => {
+            html! { <p class="says">{ messages::missing_part(part) }</p> }
+        }
     }
 }
 

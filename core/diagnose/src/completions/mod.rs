@@ -139,6 +139,8 @@ pub struct CompletedChange {
     /// The fields that the text names. There are no claims about others. `None` if the input has all
     /// fields.
     named: Option<Vec<Path>>,
+    /// `true` if the manifest was brought.
+    has_manifest: bool,
 }
 
 impl CompletedChange {
@@ -147,11 +149,12 @@ impl CompletedChange {
     pub fn of_scene(scene: &Scene, error: &ReportedError, given: &GivenParts) -> Option<Self> {
         let change = scene.change.clone()?;
         let root = &scene.installed.resource().root;
-        let source = (error.clone(), given.clone());
+        let source = (error.clone(), scene.given(given));
         Some(Self {
             named: Some(answers::named_fields(error, root)),
             left: answers::of_scene(scene, error).into(),
             source: CompletedInput::Message(Box::new(source)),
+            has_manifest: scene.has_manifest(),
             first: ChangeTable::new(&scene.installed, change),
             others: Vec::new(),
         })
@@ -168,6 +171,7 @@ impl CompletedChange {
         let mut completed = Self::of_input(installed, definitions, change);
         let named = answers::named_fields(error, &installed.resource().root);
         completed.named = Some(named);
+        completed.has_manifest = false;
         // Helm was refused, so it had not taken over its former entries.
         completed
             .left
@@ -186,6 +190,7 @@ impl CompletedChange {
             named: None,
             left: left.into(),
             source: CompletedInput::Input(Box::new(source)),
+            has_manifest: true,
             first: ChangeTable::new(installed, change),
             others: Vec::new(),
         }
@@ -199,6 +204,23 @@ impl CompletedChange {
     /// Returns whether values and other fields are made up.
     pub fn is_made_up(&self) -> bool {
         self.named.is_some()
+    }
+
+    /// Returns whether the instructions of a way have values of the manifest alone, which was brought: no code that
+    /// reads the object first.
+    pub fn knows_values_of(&self, way: Way) -> bool {
+        let reads = |preset: Preset| {
+            matches!(
+                preset,
+                Preset::Update
+                    | Preset::MergeFrom
+                    | Preset::CreateOrUpdate
+                    | Preset::ControllerApply
+                    | Preset::Autoscaler
+            )
+        };
+        let is_made_up = self.is_made_up();
+        !is_made_up || self.has_manifest && matches!(way, Way::Client(preset, _) if !reads(preset))
     }
 
     /// Fills in the next answer. Returns whether there is more.

@@ -4,6 +4,8 @@
 //! page can ask for them. A scene is given only if the core answers with the text of the message.
 
 mod answered;
+mod brought;
+mod given;
 mod kind;
 mod no_scene;
 mod path;
@@ -17,7 +19,6 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::schema::{Struct, decode, fill_defaults};
 use optimist_client::Preset;
 use optimist_simulation::{Action, ActorId, ByHand, Exchange, HistoryTree, Operation};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::case::{Case, Installed, MadeUpIdentity, NotInstalled, UID};
@@ -25,41 +26,10 @@ use crate::completions::CompletionAnswer;
 use crate::message::{ErrorSource, ManagerConflict, PrintedError, ReportedError, RequestProblem};
 use crate::ways::{ReleaseMethod, WantedChange};
 
+pub use given::GivenParts;
 use kind::KnownKind;
 pub use no_scene::NoScene;
 pub(crate) use path::parse as parse_field;
-
-/// The parts that a person adds to a message. `None` where nothing is added.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GivenParts {
-    /// Group and version.
-    pub api_version: Option<String>,
-    /// The kind.
-    pub kind: Option<String>,
-    /// The namespace.
-    pub namespace: Option<String>,
-    /// The name.
-    pub name: Option<String>,
-    /// The field manager of the refused write.
-    pub manager: Option<String>,
-}
-
-impl GivenParts {
-    /// Takes the identity of a manifest for what was not given.
-    #[must_use]
-    pub fn or_of_manifest(self, manifest: &Value) -> Self {
-        let said = |value: &str| (!value.is_empty()).then(|| value.to_owned());
-        Self {
-            api_version: self
-                .api_version
-                .or_else(|| said(text(manifest, "apiVersion"))),
-            kind: self.kind.or_else(|| said(text(manifest, "kind"))),
-            namespace: self.namespace.or_else(|| said(manifest.namespace())),
-            name: self.name.or_else(|| said(manifest.name())),
-            manager: self.manager,
-        }
-    }
-}
 
 /// A part that the message leaves out, with the value in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +58,8 @@ pub enum MissingPart {
     },
     /// The values of the fields: no message says them.
     Values,
+    /// The values that the object has: those of the write are in its manifest.
+    ObjectValues,
 }
 
 /// A scene in which the server says the message.
@@ -114,6 +86,11 @@ impl Scene {
         let last = self.requests.last();
         last.map_or("", |exchange| text(&exchange.received, "message"))
     }
+
+    /// Returns whether the refused write has the values of a manifest that was brought.
+    pub fn has_manifest(&self) -> bool {
+        self.missing.contains(&MissingPart::ObjectValues)
+    }
 }
 
 /// The name of an object that a message does not name.
@@ -134,7 +111,20 @@ impl Scene {
     /// # Errors
     /// The reason why there is none.
     pub fn rebuild(error: &ReportedError, given: &GivenParts) -> Result<Self, NoScene> {
-        Self::filled_in(error, given, None)
+        let scene = Self::filled_in(error, given, None);
+        match &given.manifest {
+            // It is not the manifest that was refused.
+            Some(_) if scene.is_err() => Self::filled_in(error, &given.without_manifest(), None),
+            _ => scene,
+        }
+    }
+
+    /// The parts that a person adds, as the scene has them: without a manifest that cannot be the refused write.
+    pub fn given(&self, given: &GivenParts) -> GivenParts {
+        match self.has_manifest() {
+            true => given.clone(),
+            false => given.without_manifest(),
+        }
     }
 
     /// Rebuilds like [`rebuild`](Self::rebuild), but with another answer to a question that the message
@@ -206,6 +196,7 @@ impl Scene {
             wanted: object,
             manager,
             answer,
+            given,
         };
         draft.fill(&mut missing);
         draft.play(missing, kind::is_said(error, given))
@@ -223,6 +214,8 @@ struct Draft<'a> {
     manager: String,
     /// The answer by which it differs from the simplest scene.
     answer: Option<&'a CompletionAnswer>,
+    /// The parts that the message does not say.
+    given: &'a GivenParts,
 }
 
 impl Draft<'_> {
@@ -234,8 +227,12 @@ impl Draft<'_> {
         self.live.set_meta("managedFields", json!([]));
         match &self.error.error {
             PrintedError::Apply(conflicts) => {
-                self.fill_conflicts(conflicts);
-                missing.push(MissingPart::Values);
+                let has_manifest = self.take_manifest(conflicts);
+                missing.push(match has_manifest {
+                    true => MissingPart::ObjectValues,
+                    false => MissingPart::Values,
+                });
+                self.fill_conflicts(conflicts, has_manifest);
             }
             PrintedError::VersionMissing => {
                 sample::skeleton(&mut self.live);
@@ -272,10 +269,12 @@ impl Draft<'_> {
     }
 
     /// Gives the fields of conflicts other values in the object than in the manifest, and their owners.
-    fn fill_conflicts(&mut self, conflicts: &[ManagerConflict]) {
-        sample::skeleton(&mut self.live);
-        // A manifest is whole: tools that replace the object write it as well.
-        sample::skeleton(&mut self.wanted);
+    fn fill_conflicts(&mut self, conflicts: &[ManagerConflict], has_manifest: bool) {
+        if !has_manifest {
+            sample::skeleton(&mut self.live);
+            // A manifest is whole: tools that replace the object write it as well.
+            sample::skeleton(&mut self.wanted);
+        }
         let entries = conflicts.iter().map(|conflict| self.own(conflict));
         let entries: Vec<(Vec<Path>, Value)> = entries.collect();
         let root = self.kind.root();
@@ -284,12 +283,23 @@ impl Draft<'_> {
             if self.answer == Some(&CompletionAnswer::OtherValues) {
                 values.reverse();
             }
-            let [before, after] = values;
-            path.put(&mut self.live, before);
-            path.put(&mut self.wanted, after);
+            match path.find(&self.wanted).filter(|_| has_manifest) {
+                Some(wanted) => {
+                    let other = values.iter().find(|value| *value != wanted);
+                    let other = other.unwrap_or(&values[0]).clone();
+                    path.put(&mut self.live, other);
+                }
+                None => {
+                    let [before, after] = values;
+                    path.put(&mut self.live, before);
+                    path.put(&mut self.wanted, after);
+                }
+            }
         }
         sample::complete(&mut self.live);
-        sample::complete(&mut self.wanted);
+        if !has_manifest {
+            sample::complete(&mut self.wanted);
+        }
         if let Some(root) = &root {
             self.live = stored(&self.live, root);
         }
@@ -368,6 +378,7 @@ impl Draft<'_> {
             last_release: ReleaseMethod::ServerSide,
             refused,
             address: self.error.address.clone(),
+            previous: self.given.previous_manifest.clone(),
             ..WantedChange::manifest(self.wanted)
         });
         Ok(Scene {

@@ -397,7 +397,7 @@ crate::catalogue::messages! {
     ways_read() "Its source";
     ways_source(source) "These requests are as in {source}.";
     ways_lines() "Change these lines of the manifest:";
-    out_made_up() "The message does not say the values, so there are no commands for the other managers. Add the live object and the manifest.";
+    out_made_up() "The message does not say the values of the object, so there are no commands for the other managers. Add the live object, and the manifest if it is not here.";
     out_none() "There is no command for this way out.";
     instruction_try() "Try it first. This stores nothing:";
     instruction_do() "Then:";
@@ -450,6 +450,7 @@ crate::catalogue::messages! {
     scene_assumed(part) "{part}, made up";
     scene_manager(manager) "The writer is taken to be the manager {manager}.";
     scene_values() "The values are made up: no message says them. What is said here holds if the API server takes the values of your manifest.";
+    scene_object_values() "The write is your manifest. The values of the object are made up: it has other values than your manifest in the fields that the message names, and the same ones elsewhere.";
     scene_not_of_the_server() "The tool compares by itself here. The API server refuses nothing.";
     scene_needs_objects() "The message does not say all values. Add the live object and the manifest, to see each way of writing.";
     scene_other_part() "This page does not rebuild what led to this message.";

@@ -23,6 +23,7 @@ pub fn of_diagnose() -> Vec<(&'static str, CasePlace)> {
         ("text around a message", around_message),
         ("the patch in a message of kubectl", patch_in_message),
         ("refused values", refused_values),
+        ("a refused manifest", refused_manifest),
         ("a text that is not recognized", unknown),
         ("the log of a controller", controller_log),
         ("an audit log", audit_log),
@@ -240,6 +241,17 @@ fn refused_values(secrets: &mut Secrets) -> Vec<String> {
             secrets.word()
         ),
     ]
+}
+
+fn refused_manifest(secrets: &mut Secrets) -> Vec<String> {
+    let message =
+        "error: Apply failed with 1 conflict: conflict with \"kubectl-edit\" using v1: .data.plain";
+    let texts = carriers(secrets);
+    let encoded: Vec<String> = texts.iter().map(|text| STANDARD.encode(text)).collect();
+    let mut object = json!({"apiVersion": "v1", "kind": "Secret", "type": "Opaque",
+        "metadata": {"name": "login", "namespace": "shop"}, "data": data(&encoded)});
+    object["data"]["plain"] = STANDARD.encode(secrets.word()).into();
+    vec![message.to_owned(), to_yaml(&object)]
 }
 
 fn unknown(secrets: &mut Secrets) -> Vec<String> {

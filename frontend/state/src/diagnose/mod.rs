@@ -77,6 +77,8 @@ pub struct DiagnoseState {
     pub items: Vec<Rc<InputItem>>,
     /// The input and its meaning, object by object.
     pub cases: Vec<Rc<CaseReading>>,
+    /// The cases of the texts alone, in their order: without scenes.
+    brought: Vec<Rc<CaseReading>>,
     /// The position of the object that is looked at.
     chosen: usize,
     /// The position that people chose: an audit log adds its object later.
@@ -398,6 +400,7 @@ impl DiagnoseState {
     /// Takes the new readings of the case, and starts the work that depends on them.
     fn take_cases(&mut self, cases: Vec<Rc<CaseReading>>) {
         self.read = self.next;
+        self.brought.clone_from(&cases);
         self.cases = cases;
         self.make_scenes();
         self.chosen = self.wanted.min(self.cases.len().saturating_sub(1));
@@ -409,7 +412,7 @@ impl DiagnoseState {
     /// Runs the preview of all objects with the client of now.
     fn preview_again(&mut self) {
         let manager = self.given_parts().manager;
-        self.preview = CasePreview::start(&self.cases, self.client(), manager, self.prunes);
+        self.preview = CasePreview::start(&self.brought, self.client(), manager, self.prunes);
     }
 
     /// Looks at the worst object of the preview, unless people look at another one.
@@ -450,11 +453,14 @@ impl DiagnoseState {
         {
             let mut manifests = self.cases.iter().filter_map(|it| {
                 let is_about = it.case.errors.contains(error);
-                it.case.manifest.as_ref().filter(|_| is_about)
+                is_about.then_some((it.case.manifest.as_ref()?, &it.case))
             });
             // Of several, the message does not say which one it is about.
             let given = match (manifests.next(), manifests.next()) {
-                (Some(manifest), None) => given.clone().or_of_manifest(manifest),
+                (Some((manifest, case)), None) => GivenParts {
+                    previous_manifest: case.previous_manifest.clone(),
+                    ..given.clone().or_of_manifest(manifest)
+                },
                 _ => given.clone(),
             };
             match CaseReading::of_message(error, &given) {
@@ -464,8 +470,11 @@ impl DiagnoseState {
         }
         self.without_scene = without;
         let is_shown = |it: &Rc<CaseReading>| {
+            // One object is one entry: the scene has its manifest.
+            let is_in_scene = scenes.iter().any(|scene| scene.has_manifest_of(&it.case));
             let mut scenes = scenes.iter().map(|scene| &scene.case.id);
-            !it.is_audited || !scenes.any(|id| id.may_be(&it.case.id))
+            let is_logged = it.is_audited && scenes.any(|id| id.may_be(&it.case.id));
+            !is_logged && !is_in_scene
         };
         self.cases.retain(is_shown);
         scenes.append(&mut self.cases);

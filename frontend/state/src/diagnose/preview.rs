@@ -60,7 +60,7 @@ impl DiagnoseState {
     /// The client, if it has no preview of the several objects of the case because it writes no manifests.
     pub fn client_without_preview(&self) -> Option<Preset> {
         let client = self.client();
-        (!client.writes_manifest() && has_several(&self.cases)).then_some(client)
+        (!client.writes_manifest() && has_several(&self.brought)).then_some(client)
     }
 }
 
@@ -153,7 +153,10 @@ impl CasePreview {
 pub fn case_of(row: &PreviewRow, cases: &[Rc<CaseReading>]) -> Option<usize> {
     let id = row.object.id();
     let mut cases = cases.iter();
-    cases.position(|reading| reading.scene.is_none() && reading.case.id.may_be(&id))
+    cases.position(|reading| {
+        let is_brought = reading.scene.is_none() || reading.given.manifest.is_some();
+        is_brought && reading.case.id.may_be(&id)
+    })
 }
 
 impl State {

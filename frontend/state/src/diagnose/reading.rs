@@ -203,6 +203,7 @@ impl CaseReading {
     /// The reason why there is none.
     pub(super) fn of_message(error: &ReportedError, given: &GivenParts) -> Result<Self, NoScene> {
         let scene = Scene::rebuild(error, given)?;
+        let given = scene.given(given);
         let none = || NoScene::NotInstalled(NotInstalled::NoObject);
         let object = scene.installed.object().ok_or_else(none)?;
         let ownership = ObjectOwnership::read(object, &scene.installed.resource().root);
@@ -215,6 +216,7 @@ impl CaseReading {
                     ChangeContent::Manifest(manifest) => Some(manifest.clone()),
                     ChangeContent::Edited(_) => None,
                 }),
+            previous_manifest: given.previous_manifest.clone(),
             ..Case::about((**object).clone())
         };
         Ok(Self {
@@ -223,9 +225,14 @@ impl CaseReading {
             history: None,
             installed: Ok(scene.installed.clone()),
             scene: Some(scene),
-            given: given.clone(),
+            given,
             is_audited: false,
         })
+    }
+
+    /// Returns whether its refused write is the manifest of a case.
+    pub(super) fn has_manifest_of(&self, case: &Case) -> bool {
+        case.live.is_none() && self.given.manifest.is_some() && self.given.manifest == case.manifest
     }
 
     /// The lines of the object whose fields have these paths, as messages print them: JSON pointers.

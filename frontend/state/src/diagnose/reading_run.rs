@@ -269,7 +269,7 @@ impl DiagnoseState {
         let mut request = ObjectsRequest {
             left: cases.chain(audited).collect(),
             done: Vec::new(),
-            known: self.cases.clone(),
+            known: self.brought.clone(),
             looked_through: looked_through.cloned().collect(),
         };
         let has_more = request.take_known();

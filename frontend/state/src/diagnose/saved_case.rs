@@ -134,7 +134,7 @@ fn read_given_parts(json: &Value) -> GivenParts {
         kind: text("kind"),
         namespace: text("namespace"),
         name: text("name"),
-        manager: None,
+        ..GivenParts::default()
     }
 }
 

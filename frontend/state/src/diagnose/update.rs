@@ -233,9 +233,10 @@ impl DiagnoseState {
         if !may_travel || !is_in_texts || !is_worth_sending(size) || !has_worker() {
             return (Vec::new(), 0);
         }
-        let before = self.cases.get(..self.chosen).unwrap_or_default().iter();
+        let mut brought = self.brought.iter();
+        let at = brought.position(|it| reading.is_some_and(|chosen| Rc::ptr_eq(it, chosen)));
         let texts = texts().map(|item| item.text.to_string()).collect();
-        (texts, before.filter(|it| it.scene.is_none()).count())
+        (texts, at.unwrap_or_default())
     }
 
     /// Takes a part of the result of the job.

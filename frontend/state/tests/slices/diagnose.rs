@@ -151,6 +151,42 @@ fn a_message_and_its_manifest_in_one_text_are_both_read() {
 }
 
 #[test]
+fn a_message_and_its_manifest_are_one_object_in_either_order() {
+    let message = "Error: UPGRADE FAILED: conflict occurred while applying object shop/web apps/v1, Kind=Deployment: \
+        Apply failed with 1 conflict: conflict with \"kube-controller-manager\" with subresource \"scale\" using \
+        apps/v1: .spec.replicas\n";
+    let manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec:\n  \
+        replicas: 5\n  selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n    \
+        spec: {containers: [{name: web, image: \"nginx:1.27\"}]}\n";
+    let json = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"replicas": 5, "selector": {"matchLabels": {"app": "web"}}, "template": {
+        "metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "nginx:1.27"}]}}}}"#;
+    let texts: [&[String]; 5] = [
+        &[message.to_owned(), manifest.to_owned()],
+        &[manifest.to_owned(), message.to_owned()],
+        &[format!("{message}\n{manifest}")],
+        &[format!("{manifest}\n{message}")],
+        &[format!("{message}\n{json}\n")],
+    ];
+    for texts in texts {
+        let mut page = diagnose();
+        texts.iter().for_each(|text| bring(&mut page, text));
+        page.finish_work();
+        let case = &page.state.diagnose;
+        assert_eq!(case.cases.len(), 1, "{texts:?}");
+        let reading = case.reading().expect("the object");
+        let manifest = reading.case.manifest.as_ref().expect("its manifest");
+        assert_eq!(manifest["spec"]["replicas"], 5, "{texts:?}");
+        let outs = case.table.as_ref().and_then(|table| table.remedies.clone());
+        let outs = outs.expect("ways out");
+        let mut of_leave_out = outs.iter().filter(|it| it.out.kind == RemedyKind::LeaveOut);
+        let out = of_leave_out.next().expect("a way out");
+        assert!(out.instructions[0].text.contains("replicas: 5"), "{out:?}");
+        assert!(!out.manifest.contains("replicas"), "{}", out.manifest);
+    }
+}
+
+#[test]
 fn a_message_and_the_live_object_lead_to_ways_out_on_that_object() {
     let mut page = example(CaseExample::LiveObject);
     let manifest = page.state.diagnose.items[1].id;

@@ -149,7 +149,8 @@ impl ChangeTable {
         let sent = row.last_apply().filter(|_| self.sent_is_known(values));
         let mut all = Vec::new();
         if on_owned == OnOwned::LeaveOut {
-            let lines = match row.values_made_up {
+            // Of a manifest that was brought, all lines are known.
+            let lines = match row.values_made_up && !values {
                 true => self.lines_in_conflict(preset, row),
                 false => row
                     .last_apply()

@@ -952,6 +952,9 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("scene_values", |_, it| {
         Some(!it.message.is_empty() && it.live.is_none())
     }),
+    ("scene_object_values", |_, it| {
+        Some(!it.message.is_empty() && it.live.is_none() && it.manifest.is_some())
+    }),
     ("scene_assumed", |said, it| {
         // What is made up is not in the message.
         Some(

@@ -403,6 +403,11 @@ fn of_message(listener: &mut Listener, installed: &Installed, last: &Written, ra
         manager: Some(refused.writer.clone()),
         ..GivenParts::default()
     };
+    // Half of them come with their manifest.
+    let given = match random.below(2) == 0 {
+        true => given.or_of_manifest(&last.manifest),
+        false => given,
+    };
     let Ok(scene) = Scene::rebuild(error, &given) else {
         return;
     };

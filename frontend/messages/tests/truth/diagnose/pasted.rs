@@ -302,7 +302,27 @@ pub fn fixed() -> Vec<Pasted> {
         ..with_noise
     });
     all.extend(live_cases());
+    all.push(refused_manifest());
     all
+}
+
+/// A message, and the manifest that was refused.
+fn refused_manifest() -> Pasted {
+    let message = "Error: UPGRADE FAILED: conflict occurred while applying object shop/web apps/v1, Kind=Deployment: \
+        Apply failed with 1 conflict: conflict with \"kube-controller-manager\" with subresource \"scale\" using \
+        apps/v1: .spec.replicas";
+    let labels = json!({"app": "web"});
+    let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"replicas": 5, "selector": {"matchLabels": labels}, "template": {
+            "metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": "nginx:1.27"}]}}}});
+    Pasted {
+        texts: vec![message.to_owned(), manifest.to_string()],
+        objects: 1,
+        message: message.to_owned(),
+        manifest: Some(manifest),
+        ..Pasted::default()
+    }
 }
 
 /// The recorded log, whose lines do not say how they were answered.

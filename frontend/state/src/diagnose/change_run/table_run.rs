@@ -9,7 +9,7 @@ use optimist_diagnose::completions::{
     ClaimProgress, CompletedChange, PartialClaims, PartialClaimsOut,
 };
 use optimist_diagnose::ways::{
-    CaseContent, ChangeContent, Instruction, InstructionWarning, Remedy, Row, Way,
+    CaseContent, ChangeContent, Instruction, InstructionWarning, Remedy, RemedyKind, Row, Way,
 };
 use optimist_masking::{has_left_out, masked, masked_arc};
 use serde_json::Value;
@@ -98,7 +98,7 @@ impl TableRun {
                 ClaimProgress::Done(None) => Part::Next,
             },
             Part::Instruct(row) => {
-                let values = !self.made_up && !self.is_private(&row);
+                let values = self.table.knows_values_of(row.way) && !self.is_private(&row);
                 let mut instructions = self.table.first().instructions(&row, values);
                 self.keep_known(&mut instructions);
                 Part::Mask(row, instructions)
@@ -130,10 +130,13 @@ impl TableRun {
     fn settled(&mut self, mut out: Remedy) -> SettledConflict {
         let shown = masked(&out.manifest);
         let private = has_left_out(&shown.to_string()) || self.is_private(&out.row);
-        let content = match (self.made_up, private) {
-            (true, _) => CaseContent::MadeUp,
-            (false, true) => CaseContent::WithoutValues,
-            (false, false) => CaseContent::Whole,
+        // The others have steps of their own, with values of the object.
+        let of_manifest = matches!(out.kind, RemedyKind::Force | RemedyKind::LeaveOut);
+        let known = !self.made_up || of_manifest && self.table.knows_values_of(out.row.way);
+        let content = match (known, private) {
+            (false, _) => CaseContent::MadeUp,
+            (true, true) => CaseContent::WithoutValues,
+            (true, false) => CaseContent::Whole,
         };
         let mut instructions = self.table.first().instructions_out(&out, content);
         self.keep_known(&mut instructions);
