@@ -4,6 +4,7 @@
 mod audit_run;
 mod branch;
 mod change_run;
+mod client;
 mod example;
 mod followed;
 mod live;
@@ -22,7 +23,7 @@ use std::rc::Rc;
 
 use optimist_client::Preset;
 use optimist_diagnose::input::{Input, NotDetected, parts};
-use optimist_diagnose::message::{ErrorSource, PrintedError, ReportedError};
+use optimist_diagnose::message::{PrintedError, ReportedError};
 use optimist_diagnose::scene::{GivenParts, NoScene};
 
 pub(crate) use self::audit_run::AuditWork;
@@ -281,30 +282,6 @@ impl DiagnoseState {
         ]
     }
 
-    /// The client that people write with: the one that they chose, else the tool of an error message,
-    /// else a tool that has written the object, else kubectl.
-    pub fn client(&self) -> Preset {
-        let mut of_tools = self.tools().filter_map(ErrorSource::client);
-        let chosen = self.client.or_else(|| of_tools.next());
-        let ownership = self.reading().and_then(|it| it.ownership.as_ref());
-        let managers = ownership.into_iter().flat_map(|it| &it.managers);
-        let mut writers = managers.filter_map(|entry| Preset::of_manager(&entry.manager.name));
-        let chosen = chosen.or_else(|| writers.next());
-        chosen.unwrap_or(Preset::KubectlApplyServerSide)
-    }
-
-    /// Returns the tool of the first error message, if no client writes as a tool of the messages does and nobody
-    /// chose one.
-    pub fn unknown_client(&self) -> Option<ErrorSource> {
-        let is_known = self.client.is_some() || self.tools().any(|tool| tool.client().is_some());
-        self.tools().next().filter(|_| !is_known)
-    }
-
-    /// The tools that printed the error messages about the selected object.
-    fn tools(&self) -> impl Iterator<Item = ErrorSource> {
-        self.errors().into_iter().filter_map(|error| error.tool)
-    }
-
     /// Runs the write methods for the selected object.
     fn run_again(&mut self) {
         let client = self.client();
@@ -339,19 +316,6 @@ impl DiagnoseState {
     /// The position of the object that is looked at.
     pub fn chosen(&self) -> usize {
         self.chosen
-    }
-
-    /// The error messages that are about the object that is looked at; all, if there is no object.
-    pub fn errors(&self) -> Vec<&ReportedError> {
-        if let Some(reading) = self.reading() {
-            return reading.case.errors.iter().collect();
-        }
-        let items = self.items.iter();
-        let errors = items.filter_map(|item| match &item.content {
-            Ok(Input::Errors(errors)) => Some(errors),
-            _ => None,
-        });
-        errors.flatten().collect()
     }
 
     /// The case of these texts, before they are read.

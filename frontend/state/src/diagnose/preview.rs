@@ -51,7 +51,7 @@ pub struct CasePreview {
 }
 
 /// Returns whether there are several objects, and a manifest of one.
-fn has_several(cases: &[Rc<CaseReading>]) -> bool {
+pub(super) fn has_several(cases: &[Rc<CaseReading>]) -> bool {
     let all = || cases.iter().filter(|it| it.scene.is_none());
     all().any(|it| it.case.manifest.is_some()) && all().count() > 1
 }

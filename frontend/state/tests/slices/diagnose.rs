@@ -656,6 +656,42 @@ fn a_preview_says_of_every_object_of_an_upgrade_what_becomes_of_it() {
 }
 
 #[test]
+fn several_objects_are_written_by_one_tool_whichever_is_selected() {
+    let object = |kind: &str, manager: &str, operation: &str, content: &str| {
+        format!(
+            "apiVersion: {kind}\nmetadata:\n  name: web\n  namespace: shop\n  uid: \"{manager}\"\n  \
+             resourceVersion: \"5\"\n  managedFields:\n  - {{manager: {manager}, operation: {operation}, \
+             apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {{\"f:{content}\": {{\"f:a\": {{}}}}}}}}\n{content}: {{a: \"1\"}}\n"
+        )
+    };
+    let manifest = |kind: &str, content: &str| {
+        format!(
+            "apiVersion: {kind}\nmetadata: {{name: web, namespace: shop}}\n{content}: {{a: \"2\"}}\n"
+        )
+    };
+    let texts = [
+        object("v1\nkind: ConfigMap", "kubectl-edit", "Update", "data"),
+        object("v1\nkind: Secret", "helm", "Apply", "stringData"),
+        manifest("v1\nkind: ConfigMap", "data"),
+        manifest("v1\nkind: Secret", "stringData"),
+    ];
+    let mut page = diagnose();
+    bring(&mut page, &texts.join("---\n"));
+    page.finish_work();
+    for at in [1, 0, 1] {
+        page.send(DiagnoseMsg::Choose(at));
+        page.finish_work();
+        let case = &page.state.diagnose;
+        assert_eq!(case.cases.len(), 2);
+        assert_eq!(case.client(), Preset::Helm4, "{at}");
+        let preview = case.preview.as_ref().expect("a preview");
+        assert_eq!(preview.tool, Preset::Helm4, "{at}");
+        let table = case.table.as_ref().expect("a table");
+        assert_eq!(table.client, Preset::Helm4, "{at}");
+    }
+}
+
+#[test]
 fn a_preview_has_one_row_for_each_definition_that_was_brought() {
     let mut page = diagnose();
     for (kind, plural) in [("Widget", "widgets"), ("Gadget", "gadgets")] {
