@@ -165,6 +165,26 @@ fn manifests_are_read_by_the_command_of_their_way() {
 }
 
 #[test]
+fn the_value_of_the_chart_is_offered_only_where_it_settles_the_whole_conflict() {
+    let text = CHART.replace("name: nginx\n", "name: nginx\n        image: nginx:9\n");
+    let Ok(Input::Manifest(manifest)) = detect(&text) else {
+        panic!("it is a manifest");
+    };
+    for (table, fields, offered) in [(chart(), 1, true), (table_of(LIVE[4], manifest), 2, false)] {
+        let outs = table.remedies(Preset::Helm4);
+        let refused = table.row(Way::Client(Preset::Helm4, OnOwned::Usual));
+        let causes = refused.expect("it is refused").causes;
+        assert_eq!(causes.len(), fields, "{causes:?}");
+        let out = outs.iter().find(|out| out.kind == RemedyKind::LeaveOut);
+        let all = table.instructions_out(out.expect("it is offered"), CaseContent::Whole);
+        let of_chart = all
+            .iter()
+            .any(|one| one.text.contains("autoscaling.enabled"));
+        assert_eq!(of_chart, offered, "{all:?}");
+    }
+}
+
+#[test]
 fn a_way_out_says_which_lines_to_change_and_the_command_of_its_client() {
     let table = chart();
     let outs = table.remedies(Preset::Helm4);
@@ -179,13 +199,17 @@ fn a_way_out_says_which_lines_to_change_and_the_command_of_its_client() {
     assert!(
         left_out[2]
             .text
-            .starts_with("# Only if the chart has this value")
+            .starts_with("# Or, instead of all above, only if the chart has this value")
             && left_out[2]
                 .text
                 .ends_with(" --reset-then-reuse-values --set autoscaling.enabled=true\n")
     );
     let trial = left_out[2].try_first.as_ref().expect("it can be tried");
-    assert!(trial.starts_with("# This meets no conflict. Look at the manifest"));
+    assert!(
+        trial.starts_with(
+            "# Or, instead of all above. This meets no conflict. Look at the manifest"
+        )
+    );
     let agreed = own(RemedyKind::Agree);
     assert_eq!(
         agreed[0].text,

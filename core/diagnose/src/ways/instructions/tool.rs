@@ -93,12 +93,18 @@ impl ToolInstruction<'_> {
         ))
     }
 
+    /// Returns whether an autoscaler owns all that is in conflict: with another field, the value of the chart alone does
+    /// not settle it.
     fn leaves_replicas_to_an_autoscaler(&self) -> bool {
         let facts = self.table.refused_facts(self.row);
-        facts.iter().any(|fact| {
-            matches!(fact, Fact::OwnedByOther { field, manager }
-                if field == ".spec.replicas" && manager.contains("kube-controller-manager"))
-        })
+        let mut owned = facts.iter().filter_map(|fact| match fact {
+            Fact::OwnedByOther { field, manager } => Some((field.as_str(), manager)),
+            _ => None,
+        });
+        let is_scaled = |(field, manager): (&str, &String)| {
+            field == ".spec.replicas" && manager.contains("kube-controller-manager")
+        };
+        owned.next().is_some_and(is_scaled) && owned.all(is_scaled)
     }
 
     /// Flags: `argo-cd/cmd/argocd/commands/app.go NewApplicationSyncCommand`, v3.5. `--force` and
@@ -197,15 +203,15 @@ fn tried(comments: &str, command: &str, option: &str) -> Instruction {
 /// An upgrade with the value by which many charts leave `replicas` out. With `--set` alone, Helm forgets every value
 /// that was given before (`reuseValues` in `helm.sh/helm/v4/pkg/action/upgrade.go`, v4.2).
 fn left_to_autoscaler(upgrade: &str) -> Instruction {
-    let comment = "# Only if the chart has this value, and then leaves replicas out. The values of the last release \
-                   stay:\n";
+    let comment = "# Or, instead of all above, only if the chart has this value and then leaves replicas out. The \
+                   values of the last release stay:\n";
     let set = "--reset-then-reuse-values --set autoscaling.enabled=true";
     let mut all = tried(comment, &format!("{upgrade} {set}"), "--dry-run=server");
     // The trial meets no conflict: it applies nothing.
     if let Some(first) = &mut all.try_first {
         first.insert_str(
             0,
-            "# This meets no conflict. Look at the manifest that it prints: replicas has to be gone.\n",
+            "# Or, instead of all above. This meets no conflict. Look at the manifest that it prints: replicas has to be gone.\n",
         );
     }
     all
