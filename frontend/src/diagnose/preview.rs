@@ -161,7 +161,7 @@ fn save(file: &'static str, label: String, text: impl Fn() -> String + 'static) 
 
 /// Draws the number of objects with each outcome, and with each trouble. Each number is a filter.
 fn counts(store: &StateHandle, preview: &CasePreview, done: &Preview) -> Html {
-    let tile = |filter: PreviewFilter, name: String, count: usize, refused: bool| {
+    let tile = |filter: PreviewFilter, words: Html, refused: bool| {
         let pressed = preview.shown == Some(filter);
         let then = (!pressed).then_some(filter);
         html! {
@@ -171,7 +171,7 @@ fn counts(store: &StateHandle, preview: &CasePreview, done: &Preview) -> Html {
                 aria-pressed={pressed.to_string()}
                 onclick={store.sends(DiagnoseMsg::PreviewOf(then))}
             >
-                <b>{ count }</b>{ " " }<span>{ name }</span>
+                { words }
             </button>
         }
     };
@@ -179,14 +179,14 @@ fn counts(store: &StateHandle, preview: &CasePreview, done: &Preview) -> Html {
         let filter = PreviewFilter::Outcome(*outcome);
         tile(
             filter,
-            messages::outcome(*outcome),
-            *count,
+            html! { <><b>{ count }</b>{ " " }<span>{ messages::outcome(*outcome) }</span></> },
             outcome.is_refusal(),
         )
     });
     let troubles = done.troubles.iter().filter_map(|(trouble, count)| {
-        let name = messages::trouble(*trouble)?;
-        Some(tile(PreviewFilter::Trouble(*trouble), name, *count, false))
+        // Its name is a sentence about one object.
+        let words = html! { <><span>{ messages::trouble(*trouble)? }{ ":" }</span>{ " " }<b>{ count }</b></> };
+        Some(tile(PreviewFilter::Trouble(*trouble), words, false))
     });
     let troubles: Vec<Html> = troubles.collect();
     html! {

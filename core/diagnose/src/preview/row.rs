@@ -151,7 +151,7 @@ pub enum Trouble {
     StuckVersions,
     /// Values of other managers are overwritten.
     Overwritten,
-    /// A manager that runs all the time will write its value again.
+    /// A manager that may run all the time may write its value again.
     WrittenBack,
     /// Fields that left the manifest stay in the object, and the tool will not remove them.
     KeptAlthoughRemoved,

@@ -55,8 +55,8 @@ crate::catalogue::messages! {
     upgrade_created_again() "deleted and created again";
     upgrade_stuck() "stuck versions in managedFields";
     upgrade_overwritten() "overwrites another manager's value";
-    upgrade_written_back(managers) "{managers} writes its value again";
-    upgrade_back() "another manager writes its value again";
+    upgrade_written_back(managers) "{managers} may write again";
+    upgrade_back() "another manager may write again";
     upgrade_kept() "stays, although the manifest no longer has it";
     upgrade_not_reverted() "differs from the manifest, and stays";
     upgrade_created_each_time() "each write creates another object, and the server makes its name";
@@ -78,7 +78,7 @@ crate::catalogue::messages! {
     upgrade_take_over() "Take the fields over, in this object alone";
     upgrade_settles() "This settles the conflict.";
     upgrade_settles_not() "This does not settle the conflict.";
-    upgrade_settles_back(managers) "This does not settle the conflict: {managers} will write its value again.";
+    upgrade_settles_back(managers) "This does not settle the conflict: {managers} may write again.";
     upgrade_no_option() "The tool's own option forces every object that it writes.";
     upgrade_held(finalizers) "held by {finalizers}";
     upgrade_stuck_version(manager, version) "managedFields of {manager} names {version}, which the definition does not have";
