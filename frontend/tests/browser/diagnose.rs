@@ -201,7 +201,7 @@ async fn what_a_helm_upgrade_takes_from_the_autoscaler_is_said_before_it_runs() 
         "Helm 44095 staysnginx:1.28 stays",
         "Refused for replicas and image. Nothing is written.",
         "Helm 4 with force2005 → 2nginx:1.28 → nginx:1.29",
-        "HorizontalPodAutoscaler and argocd-controller may write again: a fight.",
+        "kube-controller-manager (a HorizontalPodAutoscaler if there is one) and argocd-controller may write again: a fight.",
         "helm upgrade web CHART -n live --server-side=true --force-conflicts",
         "These requests are as in helm.sh/helm/v4/pkg/kube/client.go",
     ] {

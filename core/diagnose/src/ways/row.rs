@@ -79,7 +79,7 @@ pub struct TakenBack {
     pub field: Path,
     /// The manager that had set it.
     pub manager: Manager,
-    /// `true` if it is the HorizontalPodAutoscaler: kube-controller-manager through `/scale`.
+    /// `true` if it can be a HorizontalPodAutoscaler: kube-controller-manager through `/scale`.
     pub autoscaler: bool,
 }
 

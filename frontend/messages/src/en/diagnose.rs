@@ -359,7 +359,7 @@ crate::catalogue::messages! {
     row_nothing_changed() "Accepted, and nothing changed.";
     row_takes(fields) "Takes over {fields}.";
     row_taken_back(managers) "{managers} may write again: a fight.";
-    row_autoscaler() "HorizontalPodAutoscaler";
+    row_autoscaler() "kube-controller-manager (a HorizontalPodAutoscaler if there is one)";
     row_removes(count, fields) "{count} {count|field vanishes|fields vanish}: {fields}.";
     row_leaves(fields) "Left behind: {fields}. An earlier manifest had it, this one does not, and it stays in the object.";
     row_edits_copy() "The fields of the manifest are set in a copy of the object. List items are found by their keys, and the other items of the object stay. Code that sets a whole list sends something else.";

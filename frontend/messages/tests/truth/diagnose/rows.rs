@@ -342,7 +342,7 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
         let (managers, _) = named(said.parts("managers"));
         let changed = run.changed();
         Some(managers.iter().all(|manager| {
-            let autoscaler = manager == "HorizontalPodAutoscaler";
+            let autoscaler = manager.contains("HorizontalPodAutoscaler");
             changed.iter().any(|place| {
                 let before = owners(&run.before);
                 before
