@@ -112,6 +112,14 @@ impl PartialInstall {
     }
 }
 
+impl Installed {
+    /// The object as it is shown: a placeholder stands for a name or a namespace that no input says.
+    pub fn shown_object(&self) -> Option<Value> {
+        let object = self.object()?;
+        Some(self.made_up.body(self.world.subject(), object))
+    }
+}
+
 impl Case {
     /// The object on a server of its own.
     ///

@@ -206,7 +206,9 @@ impl CaseReading {
         let given = scene.given(given);
         let none = || NoScene::NotInstalled(NotInstalled::NoObject);
         let object = scene.installed.object().ok_or_else(none)?;
-        let ownership = ObjectOwnership::read(object, &scene.installed.resource().root);
+        // It can have the values of a manifest.
+        let shown = masked(&scene.installed.shown_object().unwrap_or_default());
+        let ownership = ObjectOwnership::read(&shown, &scene.installed.resource().root);
         let case = Case {
             errors: vec![error.clone()],
             manifest: scene

@@ -251,6 +251,24 @@ fn a_message_alone_leads_to_a_command_that_settles_the_conflict() {
 }
 
 #[test]
+fn a_name_that_no_message_says_is_a_placeholder_in_the_title_and_in_the_object() {
+    let page = example(CaseExample::Modified);
+    let reading = page
+        .state
+        .diagnose
+        .reading()
+        .expect("the object of the message");
+    assert!(reading.title().to_string().contains("NAMESPACE/"));
+    let ownership = reading.ownership.as_ref().expect("its lines");
+    let mut lines = ownership.lines.iter().map(|line| &line.line);
+    let line = lines.find(|line| line.pointer == "/metadata/namespace");
+    let value = line
+        .and_then(|line| line.value.as_ref())
+        .expect("it is shown");
+    assert_eq!(value.text, "NAMESPACE");
+}
+
+#[test]
 fn a_scene_steps_through_the_message_letter_for_letter() {
     let mut page = example(CaseExample::Message);
     let printed = texts(&page.state.diagnose)[0].to_owned();
