@@ -44,6 +44,8 @@ pub struct OwnedLine {
     pub owners: Vec<usize>,
     /// The reason why a value has no owner; `None` if it has one, or if the line has no value of its own.
     pub unowned: Option<Unowned>,
+    /// The item of a list that the line tells apart from the others: it has a merge key of the item.
+    pub identifies: Option<String>,
 }
 
 /// The reason why a value has no owner.
@@ -111,6 +113,7 @@ impl OwnershipReader {
             }
             OwnershipPart::Defaults => {
                 mark_defaults(&self.shown, root, &mut self.found.lines);
+                mark_merge_keys(&self.shown, root, &mut self.found.lines);
                 OwnershipPart::Manager(0)
             }
             OwnershipPart::Manager(at) => {
@@ -146,6 +149,7 @@ impl OwnershipReader {
                 line,
                 owners,
                 unowned,
+                identifies: None,
             }
         });
         self.found.lines = lines.collect();
@@ -272,6 +276,34 @@ fn mark_defaults(object: &Value, root: &Struct, lines: &mut [OwnedLine]) {
     }
     for at in defaults {
         lines[at].unowned = Some(Unowned::Default);
+    }
+}
+
+/// Marks the lines that have a merge key of their list item.
+fn mark_merge_keys(object: &Value, root: &Struct, lines: &mut [OwnedLine]) {
+    let mut known: Option<(String, Vec<String>)> = None;
+    for line in lines {
+        let Some((item, name)) = line.line.pointer.rsplit_once('/') else {
+            continue;
+        };
+        let place = item.rsplit_once('/').map(|(_, place)| place);
+        if place.is_none_or(|place| place.parse::<usize>().is_err()) {
+            continue;
+        }
+        if known.as_ref().is_none_or(|(of, _)| of != item) {
+            known = Some((item.to_owned(), merge_keys(object, item, root)));
+        }
+        let name = optimist_apiserver::pointer::unescape(name);
+        let is_key = known.iter().any(|(_, keys)| keys.contains(&name));
+        line.identifies = is_key.then(|| item.to_owned());
+    }
+}
+
+/// The merge keys of a list item.
+fn merge_keys(object: &Value, item: &str, root: &Struct) -> Vec<String> {
+    match Path::at(object, item, root).and_then(|path| path.0.last().cloned()) {
+        Some(PathElement::Key(keys)) => keys.into_iter().map(|(name, _)| name).collect(),
+        _ => Vec::new(),
     }
 }
 

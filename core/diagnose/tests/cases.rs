@@ -122,6 +122,24 @@ fn each_line_names_all_its_owners_or_why_it_has_none() {
 }
 
 #[test]
+fn lines_with_the_merge_key_of_a_list_item_name_the_item() {
+    let ownership = installed(LIVE[4]).ownership();
+    let named = ownership.lines.iter().filter_map(|line| {
+        let item = line.identifies.as_deref()?;
+        Some((line.line.pointer.strip_prefix(item)?, item))
+    });
+    let named: Vec<(&str, &str)> = named.collect();
+    let container = "/spec/template/spec/containers/0";
+    let port = "/spec/template/spec/containers/0/ports/0";
+    assert!(named.contains(&("/name", container)), "{named:?}");
+    assert!(named.contains(&("/containerPort", port)), "{named:?}");
+    assert!(named.contains(&("/protocol", port)), "{named:?}");
+    // The name of a port is no key.
+    assert!(!named.contains(&("/name", port)), "{named:?}");
+    assert!(!named.iter().any(|(name, _)| *name == "/image"));
+}
+
+#[test]
 fn defaults_without_an_owner_are_told_from_other_values_without_one() {
     let mut object = case(&[LIVE[1]]).live.expect("it is live");
     object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object["metadata"],

@@ -204,13 +204,15 @@ fn fits(line: &OwnedLine, filter: Option<OwnerFilter>) -> bool {
     }
 }
 
-/// Returns whether a line has a conflict, or leads to one.
+/// Returns whether a line has a conflict, leads to one, or names the list item of one.
 fn matters(line: &OwnedLine, contested: &[String]) -> bool {
-    let pointer = &line.line.pointer;
-    contested.iter().any(|it| {
-        let rest = it.strip_prefix(pointer.as_str());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    })
+    let leads = |pointer: &str| {
+        contested.iter().any(|it| {
+            let rest = it.strip_prefix(pointer);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    };
+    leads(&line.line.pointer) || line.identifies.as_deref().is_some_and(leads)
 }
 
 /// The lines that matter, each with the number of lines that are left out before it, and the number after the
