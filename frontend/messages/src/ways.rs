@@ -1,6 +1,6 @@
 //! Diagnose's sentences about ways of writing and their effects.
 
-use optimist_apiserver::apply::{Manager, Path};
+use optimist_apiserver::apply::{Manager, Path, PathElement};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::Fact;
 use optimist_client::{Preset, WriteMethod};
@@ -194,12 +194,27 @@ pub fn column_fate(row: &Row, column: &Path) -> String {
     match of.next() {
         Some(outcome) => fate(row, outcome),
         None if is_open(row, column) => en::ways_depends(),
-        None if row.values_made_up => match (column.find(&row.before), column.find(&row.after)) {
-            (_, None) => en::fate_vanishes(),
-            (before, after) if before == after => en::fate_stays(),
-            _ => en::fate_default(),
-        },
+        None if row.values_made_up || is_item(column) => {
+            match (column.find(&row.before), column.find(&row.after)) {
+                (_, None) => en::fate_vanishes(),
+                (before, after) if before == after => en::fate_stays(),
+                _ => en::fate_default(),
+            }
+        }
         None => written(column.find(&row.after)),
+    }
+}
+
+/// Returns whether a column is a whole list item: it stays or goes.
+fn is_item(column: &Path) -> bool {
+    matches!(column.0.last(), Some(PathElement::Key(_)))
+}
+
+/// Names the fields that change and have no column; empty if there are none.
+pub fn more_fields(paths: &[Path]) -> String {
+    match paths.len() {
+        0 => String::new(),
+        count => en::ways_more_fields(&count, &listed(&column_heads(paths))),
     }
 }
 

@@ -28,6 +28,10 @@ pub(crate) fn table(out: &mut CaseDocument, run: &ChangeRun, reading: Option<&Ca
         inner.block(&messages::rows_markdown(others.iter().copied(), &columns));
         out.folded(&label::ways_all(&run.rows.len()), inner);
     }
+    let more = messages::more_fields(&run.fields_without_column());
+    if !more.is_empty() {
+        out.says(&more);
+    }
     let mut said = Vec::new();
     for one in rows(run).flat_map(|row| run.assumptions(row.way)) {
         if !said.contains(&one) {

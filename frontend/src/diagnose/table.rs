@@ -85,6 +85,7 @@ pub(super) fn disagreements(run: &ChangeRun) -> Html {
 pub(super) fn table(store: &StateHandle, run: &ChangeRun, says: &str) -> Html {
     let all = store.diagnose.all_ways;
     let columns = run.columns();
+    let more = messages::more_fields(&run.fields_without_column());
     let shown = run.rows.iter().filter(|row| all || run.is_first(row));
     html! {
         <section class="ways" aria-label={label::ways_title()}>
@@ -102,6 +103,9 @@ pub(super) fn table(store: &StateHandle, run: &ChangeRun, says: &str) -> Html {
                 </thead>
                 { for shown.clone().map(|one| row(store, run, one, &columns)) }
             </table>
+            if !more.is_empty() {
+                <p class="says">{ visible(&more).into_owned() }</p>
+            }
             { assumptions(store, run) }
             <div class="row-actions">
                 <Copy

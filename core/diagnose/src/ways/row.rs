@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path};
+use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path, PathElement};
 use optimist_apiserver::object::text;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_apiserver::status::causes;
@@ -423,6 +423,22 @@ fn conflict_causes(answer: &Value) -> Vec<ConflictCause> {
         reason: text(cause, "reason").to_owned(),
     });
     causes.collect()
+}
+
+impl Row {
+    /// The outermost list item that goes with a field of it; `None` if the field goes alone, or stays.
+    pub fn gone_item(&self, outcome: &FieldOutcome) -> Option<Path> {
+        if outcome.effect != FieldEffect::Removed {
+            return None;
+        }
+        let path = &outcome.field.0;
+        let mut ends = (0..path.len()).filter(|at| matches!(path[*at], PathElement::Key(_)));
+        ends.find_map(|end| {
+            let item = Path(path[..=end].to_vec());
+            let is_gone = item.find(&self.before).is_some() && item.find(&self.after).is_none();
+            is_gone.then_some(item)
+        })
+    }
 }
 
 /// Clients that write when people use them, and names that no client writes by any more. A browser and

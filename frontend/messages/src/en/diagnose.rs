@@ -300,6 +300,7 @@ crate::catalogue::messages! {
     ways_step_through(way) "Step through it: {way}";
     ways_between() "If someone writes in between…";
     ways_between_of(way) "If someone writes in between…: {way}";
+    ways_more_fields(count, fields) "+{count} more {count|field|fields} without a column: {fields}.";
     ways_stays(value) "{value} stays";
     ways_nothing_sent() "not sent";
     ways_depends() "it depends";

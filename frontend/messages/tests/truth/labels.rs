@@ -248,7 +248,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "upgrade_outcome_refused", "upgrade_outcome_unchanged", "upgrade_overwritten",
         "upgrade_not_run_title", "upgrade_refused_title", "upgrade_running", "upgrade_says", "upgrade_stays",
         "upgrade_stops_after_wave", "upgrade_stops_at_create", "upgrade_stops_before_stage", "upgrade_stuck", "upgrade_wants", "upgrade_whole_title",
-        "upgrade_written_back", "watch_empty", "ways_progress",
+        "upgrade_written_back", "watch_empty", "ways_more_fields", "ways_progress",
         "third_clients_text", "third_deleter_text", "third_one_more_text",
     ]),
     (Class::Rule, &[

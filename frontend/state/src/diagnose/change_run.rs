@@ -337,22 +337,34 @@ impl ChangeRun {
         rank(row.way, self.client) < 2
     }
 
-    /// The fields that have a column: of the change, those that are refused or taken over when the
-    /// client that was chosen writes, then those whose fate differs most between the rows.
+    /// The fields that have a column: the first of those that change.
     pub fn columns(&self) -> Vec<Path> {
+        self.changed_fields().into_iter().take(COLUMNS).collect()
+    }
+
+    /// The fields that change and have no column.
+    pub fn fields_without_column(&self) -> Vec<Path> {
+        self.changed_fields().into_iter().skip(COLUMNS).collect()
+    }
+
+    /// The fields that change, and list items that go: those that are refused or taken over when the client that was
+    /// chosen writes, then those whose fate differs most between the rows.
+    fn changed_fields(&self) -> Vec<Path> {
         let mut found: Vec<(Path, bool, Vec<Fate<'_>>)> = Vec::new();
         for row in &self.rows {
             for field in &row.fields {
-                if field.wanted.is_none() || field.wanted == field.before {
+                let gone = row.gone_item(field);
+                if gone.is_none() && (field.wanted.is_none() || field.wanted == field.before) {
                     continue;
                 }
+                let path = gone.unwrap_or_else(|| field.field.clone());
                 let own = rank(row.way, self.client) == 0;
                 let contested =
                     own && matches!(field.effect, FieldEffect::Refused | FieldEffect::TakenOver);
                 let fate = (field.effect, field.after.as_ref());
-                let known = found.iter().position(|(path, ..)| *path == field.field);
+                let known = found.iter().position(|(known, ..)| *known == path);
                 let at = known.unwrap_or_else(|| {
-                    found.push((field.field.clone(), false, Vec::new()));
+                    found.push((path, false, Vec::new()));
                     found.len() - 1
                 });
                 let (_, any, fates) = &mut found[at];
@@ -364,8 +376,7 @@ impl ChangeRun {
         }
         // Stable: else in the order of paths.
         found.sort_by_key(|(_, contested, fates)| std::cmp::Reverse((*contested, fates.len())));
-        let paths = found.into_iter().take(COLUMNS);
-        paths.map(|(path, ..)| path).collect()
+        found.into_iter().map(|(path, ..)| path).collect()
     }
 
     /// The fields for which the server refuses the writes of the client that was chosen.

@@ -613,6 +613,50 @@ fn a_helm_upgrade_shows_what_it_takes_from_the_autoscaler() {
 }
 
 #[test]
+fn a_list_item_that_goes_has_a_column_as_a_change_has() {
+    let container =
+        |name: &str, image: &str| format!("\n      - {{name: {name}, image: \"{image}\"}}");
+    let owned = |name: &str| {
+        format!(
+            "\"k:{{\\\"name\\\":\\\"{name}\\\"}}\": {{\".\": {{}}, \"f:name\": {{}}, \"f:image\": {{}}}}"
+        )
+    };
+    let spec = |containers: &str, replicas: u32| {
+        format!(
+            "spec:\n  replicas: {replicas}\n  selector: {{matchLabels: {{app: web}}}}\n  template:\n    metadata: \
+             {{labels: {{app: web}}}}\n    spec:\n      containers:{containers}\n"
+        )
+    };
+    let head = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  namespace: shop\n";
+    let both = container("web", "nginx:1") + &container("sidecar", "proxy:1");
+    let live = format!(
+        "{head}  uid: \"1\"\n  resourceVersion: \"5\"\n  managedFields:\n  - {{manager: helm, operation: Apply, \
+         apiVersion: apps/v1, fieldsType: FieldsV1, fieldsV1: {{\"f:spec\": {{\"f:replicas\": {{}}, \"f:template\": \
+         {{\"f:spec\": {{\"f:containers\": {{{}, {}}}}}}}}}}}}}\n{}",
+        owned("web"),
+        owned("sidecar"),
+        spec(&both, 2)
+    );
+    let next = format!("{head}{}", spec(&container("web", "nginx:2"), 3));
+    let mut page = diagnose();
+    bring(&mut page, &live);
+    bring(&mut page, &next);
+    page.finish_work();
+    let table = page.state.diagnose.table.as_ref().expect("it is run");
+    let printed = |paths: Vec<optimist_apiserver::apply::Path>| -> Vec<String> {
+        paths.iter().map(ToString::to_string).collect()
+    };
+    let (columns, more) = (
+        printed(table.columns()),
+        printed(table.fields_without_column()),
+    );
+    let all = [columns.clone(), more].concat();
+    let item = ".spec.template.spec.containers[name=\"sidecar\"]".to_owned();
+    assert_eq!((columns.len(), all.len()), (2, 3), "{all:?}");
+    assert!(all.contains(&item), "{all:?}");
+}
+
+#[test]
 fn a_preview_says_of_every_object_of_an_upgrade_what_becomes_of_it() {
     let mut page = example(CaseExample::Release);
     let outcomes = |page: &Page| -> Vec<(String, PreviewOutcome)> {
