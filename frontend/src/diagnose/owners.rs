@@ -342,6 +342,19 @@ fn chips(props: &OwnersProps, ownership: &ObjectOwnership, numbers: &[usize]) ->
     }
 }
 
+/// A value; a long one is cut, and opens.
+fn value(text: &str) -> Html {
+    if text.chars().nth(MAX_VALUE).is_none() {
+        return text.to_owned().into();
+    }
+    html! {
+        <details class="long-value">
+            <summary>{ shorten(text, MAX_VALUE) }</summary>
+            { text.to_owned() }
+        </details>
+    }
+}
+
 fn row(object: &OwnedObject, numbers: &[usize], owned: &OwnedLine, contested: bool) -> Html {
     let line = &owned.line;
     let names = object
@@ -349,10 +362,7 @@ fn row(object: &OwnedObject, numbers: &[usize], owned: &OwnedLine, contested: bo
         .map_or_else(String::new, |it| messages::line_owners(it, owned));
     let (change, changed) = object.change(&line.pointer);
     let look_of = |number: &usize| numbers.get(*number).map(|it| look(*it));
-    let value = line
-        .value
-        .as_ref()
-        .map(|token| shorten(&token.text, MAX_VALUE));
+    let value = line.value.as_ref().map(|token| value(&token.text));
     let owners = match object.is_made_up() && !contested {
         true => &[],
         false => owned.owners.as_slice(),
