@@ -71,9 +71,19 @@ pub fn case_markdown(case: &DiagnoseState, stand_ins: bool) -> String {
     out.finish()
 }
 
-/// Says in one sentence which fields the chosen client cannot write. Returns `None` until its write is run,
-/// and if the answer depends on something that the case does not say.
+/// Says which fields the chosen client cannot write. Before it comes the sentence about all objects, if their preview
+/// is shown. Returns `None` until this is run, and if the answer depends on something that the case does not say.
 pub fn case_headline(case: &DiagnoseState) -> Option<String> {
+    let preview = case.preview.as_ref().filter(|_| !case.one_object);
+    let of_all = preview.and_then(|preview| {
+        let done = preview.done.as_ref()?;
+        Some(optimist_messages::preview::headline(done, preview.tool).0)
+    });
+    let says: Vec<String> = of_all.into_iter().chain(object_headline(case)).collect();
+    (!says.is_empty()).then(|| says.join(" "))
+}
+
+fn object_headline(case: &DiagnoseState) -> Option<String> {
     let run = case.table.as_ref()?;
     let remedies = run.remedies.as_ref();
     let remedies = remedies.map(|all| all.iter().map(|it| &it.out));
