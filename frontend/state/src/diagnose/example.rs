@@ -1,5 +1,7 @@
 //! Cases to try. The Deployment and the watch were recorded on a real server, v1.36.3.
 
+use super::CaseSection;
+
 /// A case to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseExample {
@@ -27,6 +29,14 @@ impl CaseExample {
         Self::Watch,
         Self::AuditLog,
     ];
+
+    /// The part that answers it, which a narrow window shows first.
+    pub(super) fn section(self) -> CaseSection {
+        match self {
+            Self::Release => CaseSection::Owners,
+            _ => CaseSection::Outcome,
+        }
+    }
 
     /// Its texts.
     pub(super) fn texts(self) -> &'static [&'static str] {

@@ -41,6 +41,7 @@ impl DiagnoseState {
             DiagnoseMsg::Example(example) => {
                 self.remove_all();
                 example.texts().iter().for_each(|text| self.wait(text));
+                self.section = example.section();
             }
             DiagnoseMsg::File(bytes) => {
                 self.take_file(&bytes);

@@ -98,7 +98,8 @@ fn a_watch_shows_who_fights_over_replicas() {
 fn a_live_object_shows_its_owners_and_a_manifest_belongs_to_it() {
     let page = example(CaseExample::LiveObject);
     let case = &page.state.diagnose;
-    assert_eq!(case.section, CaseSection::Input);
+    // A narrow window shows the answer of an example.
+    assert_eq!(case.section, CaseSection::Outcome);
     assert_eq!(case.cases.len(), 1, "both are about one object");
     let reading = case.reading().expect("there is an object");
     assert!(reading.case.manifest.is_some());
