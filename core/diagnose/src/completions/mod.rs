@@ -149,14 +149,28 @@ impl CompletedChange {
     pub fn of_scene(scene: &Scene, error: &ReportedError, given: &GivenParts) -> Option<Self> {
         let change = scene.change.clone()?;
         let root = &scene.installed.resource().root;
-        let source = (error.clone(), scene.given(given));
+        // What is claimed holds also of the objects that fit the message without the manifest: nobody knows in what else
+        // the object differs from it.
+        let given = given.without_manifest();
+        let others = match scene.has_manifest() {
+            true => {
+                let plain = Scene::rebuild(error, &given).ok()?;
+                let table = ChangeTable::new(&plain.installed, plain.change?);
+                vec![(
+                    CompletionAnswer::OtherValues,
+                    Completion::Table(Box::new(table)),
+                )]
+            }
+            false => Vec::new(),
+        };
+        let source = (error.clone(), given);
         Some(Self {
             named: Some(answers::named_fields(error, root)),
             left: answers::of_scene(scene, error).into(),
             source: CompletedInput::Message(Box::new(source)),
             has_manifest: scene.has_manifest(),
             first: ChangeTable::new(&scene.installed, change),
-            others: Vec::new(),
+            others,
         })
     }
 

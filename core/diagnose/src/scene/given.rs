@@ -50,7 +50,7 @@ impl GivenParts {
         }
     }
 
-    pub(super) fn without_manifest(&self) -> Self {
+    pub(crate) fn without_manifest(&self) -> Self {
         Self {
             manifest: None,
             previous_manifest: None,
