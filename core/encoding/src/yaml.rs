@@ -21,7 +21,7 @@ pub use located::{Content, Located, Member, parse_located};
 pub use scalars::resolve;
 pub use write::written;
 
-use go_yaml::Mistake;
+use go_yaml::YamlMistake;
 use scalars::{as_in_json, endless, scalar};
 
 /// A parsed document.
@@ -175,10 +175,10 @@ struct YamlReader<'a> {
 }
 
 /// A mistake with the words of the other parser, which knows more of what is wrong.
-fn for_people(text: &str, mistake: Mistake) -> YamlError {
+fn for_people(text: &str, mistake: YamlMistake) -> YamlError {
     let (problem, named, at) = match mistake {
-        Mistake::TooDeep(at) => return error(at, "nested too deep"),
-        Mistake::Told { problem, named, at } => (problem, named, at),
+        YamlMistake::TooDeep(at) => return error(at, "nested too deep"),
+        YamlMistake::Told { problem, named, at } => (problem, named, at),
     };
     let reported = match named {
         Some(line) => format!("yaml: line {line}: {problem}"),

@@ -7,6 +7,7 @@ use optimist_simulation::{
     ActorId, DeletionMark, Explanation, ExplanationKind as Kind, HistoryTree, RefusalReason,
     Suggestion, VersionCheck, World,
 };
+use serde_json::Value;
 
 use crate::diagnose::names;
 use crate::edits::{edit, edit_result, value};
@@ -252,13 +253,7 @@ fn refusal(kind: &Kind, world: &World) -> Caption {
             found,
             names_version,
         } => {
-            let field = tested_field(path);
-            let (wanted, found) = (value(Some(wanted)), value(found.as_ref()));
-            let mut text = if wanted == found {
-                en::test_failed_cut(&field)
-            } else {
-                en::test_failed(&field, &wanted, &found)
-            };
+            let mut text = test_failed(path, wanted, found.as_ref());
             if !names_version {
                 text.push(' ');
                 text.push_str(&en::test_failed_others());
@@ -280,6 +275,16 @@ fn refusal(kind: &Kind, world: &World) -> Caption {
             [refused(reason)],
         ),
         _ => Caption::default(),
+    }
+}
+
+fn test_failed(path: &str, wanted: &Value, found: Option<&Value>) -> String {
+    let field = tested_field(path);
+    let (wanted, found) = (value(Some(wanted)), value(found));
+    if wanted == found {
+        en::test_failed_cut(&field)
+    } else {
+        en::test_failed(&field, &wanted, &found)
     }
 }
 

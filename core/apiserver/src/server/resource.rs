@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::Fact;
 use super::custom::{self, Custom};
-use super::kinds::{Collection, Namespace, NotAllocated, Rules, Supply};
+use super::kinds::{Collection, Namespace, NotAllocated, Rules, Supply, metadata};
 use crate::apply::{Set, Versions};
-use crate::object::{GroupName, GroupVersion, JsonMap, Metadata};
+use crate::object::{GroupName, GroupVersion, Metadata};
 use crate::schema::kinds::Root;
 use crate::schema::{Empties, zero};
 use crate::status::{FieldError, Refusal, Status};
@@ -251,7 +251,7 @@ impl Resource {
         match (&self.definition, live) {
             (Definition::Builtin(rules), live) => match (rules.status_rules(subresource), live) {
                 (Some(of_status), Some(live)) => {
-                    keep_annotations(rules.annotates, object, live);
+                    metadata::keep_annotations(rules.annotates, object, live);
                     (of_status.prepare)(object, live);
                 }
                 _ => (rules.prepare)(object, live),
@@ -492,16 +492,5 @@ impl Resource {
             path.push_str(name);
         }
         path
-    }
-}
-
-/// Keeps the annotations that stand for fields of the spec, which a write of a subresource leaves alone.
-fn keep_annotations(names: &[&str], object: &mut Value, live: &Value) {
-    for name in names {
-        let Some(kept) = live["metadata"]["annotations"].get(name) else {
-            continue;
-        };
-        let annotations = object.metadata_mut().entry("annotations");
-        annotations.or_insert_with(|| Value::Object(JsonMap::new()))[name] = kept.clone();
     }
 }

@@ -152,9 +152,8 @@ impl ApiServer {
         object.set_meta("resourceVersion", revision.to_string());
         object.set_meta("selfLink", Value::Null);
         self.allocate(info, &mut object, Some(&live))?;
-        before_update(info, &mut object, &empties, &live, &|| {
-            self.namespace_of(info)
-        })?;
+        let namespace = || self.namespace_of(info);
+        before_update(info, &mut object, &empties, &live, &namespace)?;
         let facts = note_warnings(info, &object, &live, trace);
         self.admit_update(info, &object, &live, trace)?;
         info.resource

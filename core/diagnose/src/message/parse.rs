@@ -30,7 +30,7 @@ type Read = fn(&str) -> Option<Said>;
 
 const EXISTS: &str = "already exists";
 const NOT_FOUND: &str = "\" not found";
-/// What `kubectl edit` prints for it (`k8s.io/kubectl/pkg/cmd/util/editor/editoptions.go addError`, v0.36).
+/// The words of `kubectl edit` for it (`k8s.io/kubectl/pkg/cmd/util/editor/editoptions.go addError`, v0.36).
 const EDITED_NOT_FOUND: &str = "\" could not be found on the server";
 pub(super) const INVALID: &str = " is invalid:";
 const FORBIDDEN: &str = " is forbidden: ";

@@ -3,20 +3,28 @@
 
 use serde_json::Value;
 
-use super::Namespace;
 use super::label_selector::list;
+use super::{LooksAt, Namespace};
 use crate::field::ErrorPath;
 use crate::status::FieldError;
 
 /// The label of a namespace that allows it.
 const LABEL: &str = "resource.kubernetes.io/admin-access";
 
+/// The namespace of a claim decides what it may have.
+pub(super) const OF_CLAIM: LooksAt = LooksAt {
+    namespace: of_claim,
+    ..LooksAt::NOTHING
+};
+
+/// The same of a template.
+pub(super) const OF_TEMPLATE: LooksAt = LooksAt {
+    namespace: of_template,
+    ..LooksAt::NOTHING
+};
+
 /// Looks at the requests of a new claim, and at the devices that a claim did not have before.
-pub(super) fn of_claim(
-    claim: &Value,
-    live: Option<&Value>,
-    namespace: Namespace<'_>,
-) -> Option<FieldError> {
+fn of_claim(claim: &Value, live: Option<&Value>, namespace: Namespace<'_>) -> Option<FieldError> {
     let Some(live) = live else {
         return refused(in_requests(&claim["spec"])?, namespace);
     };
@@ -27,7 +35,7 @@ pub(super) fn of_claim(
 }
 
 /// Looks at the requests of a new template. Upstream names the field as that of a claim.
-pub(super) fn of_template(
+fn of_template(
     template: &Value,
     live: Option<&Value>,
     namespace: Namespace<'_>,

@@ -2,7 +2,7 @@
 //! (`validateResourceSliceSpec` of `pkg/apis/resource/validation/validation.go`,
 //! `pkg/registry/resource/resourceslice/strategy.go`).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::capacity_requests::request_policy;
 use super::checks::{Checked, FieldCheck};
@@ -261,9 +261,8 @@ fn attribute(attribute: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldErro
         .into_iter()
         .chain(LISTS);
     // An update is checked with its empty lists.
-    let is_given = |value: &Value| value.as_array().is_none_or(|items| !items.is_empty());
-    let given = given.filter(|field| attribute.get(field).is_some_and(is_given));
-    let given = given.count();
+    let is_given = |field: &&str| attribute.get(field).is_some_and(|it| *it != json!([]));
+    let given = given.filter(is_given).count();
     let mut text = |value: &Value, path: ErrorPath<'_>, is_version: bool| {
         let text = value.as_str().unwrap_or_default();
         if is_version && !is_semantic_version(text) {

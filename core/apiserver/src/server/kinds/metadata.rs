@@ -440,3 +440,14 @@ pub(super) fn negative(field: impl Into<String>, value: i64) -> FieldError {
 pub(super) fn negative_text(field: impl Into<String>, value: &Value) -> FieldError {
     FieldError::invalid(field, value, "must be greater than or equal to 0")
 }
+
+/// Keeps the annotations that stand for fields of the spec, which a write of a subresource leaves alone.
+pub fn keep_annotations(names: &[&str], object: &mut Value, live: &Value) {
+    for name in names {
+        let Some(kept) = live["metadata"]["annotations"].get(name) else {
+            continue;
+        };
+        let annotations = object.metadata_mut().entry("annotations");
+        annotations.or_insert_with(|| Value::Object(JsonMap::new()))[name] = kept.clone();
+    }
+}

@@ -131,7 +131,7 @@ impl From<Vec<FieldError>> for NotAllocated {
     }
 }
 
-/// What the checks of a kind look at besides an object and the stored one.
+/// The inputs of the checks of a kind besides an object and the stored one.
 #[derive(Debug)]
 pub struct LooksAt {
     /// The subresources (`""` is the main resource) whose checks tell the empty lists and maps of an update from
@@ -150,6 +150,11 @@ impl LooksAt {
     /// The empty lists and maps of updates of the main resource.
     pub const EMPTIES: Self = Self {
         empties: &[""],
+        ..Self::NOTHING
+    };
+    /// Those of updates of the main resource and of the status.
+    pub const EMPTIES_OF_STATUS: Self = Self {
+        empties: &["", "status"],
         ..Self::NOTHING
     };
 }
@@ -232,7 +237,7 @@ pub struct Rules {
     /// Checks the changes of an update of the main resource, after [`validate`](Self::validate): for
     /// messages that tell the empty lists of the request from absent ones.
     pub validate_change: fn(&Value, &Empties, &Value) -> Vec<FieldError>,
-    /// What its checks look at besides an object and the stored one.
+    /// The inputs of its checks besides an object and the stored one.
     pub looks_at: &'static LooksAt,
     /// `true` if an apply of the status of a missing object is one of a new object (`StatusREST.Update` passes
     /// `forceAllowCreate` on).

@@ -235,7 +235,7 @@ fn token_requests(requests: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Where tokens are put needs tokens (`validateServiceAccountTokenInSecrets`).
+/// A place of tokens needs tokens (`validateServiceAccountTokenInSecrets`).
 fn tokens_in_secrets(place: &Checked<'_>, errors: &mut Vec<FieldError>) {
     if list(&place.object["spec"], "tokenRequests").is_empty() {
         let detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified";

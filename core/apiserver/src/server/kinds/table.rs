@@ -227,10 +227,7 @@ fn add_own(kind: &str, rules: &mut Rules) {
             rules.timed = Some(persistent_volumes::note_phase);
         }
         "PersistentVolumeClaim" => {
-            rules.looks_at = &LooksAt {
-                empties: &["", "status"],
-                ..LooksAt::NOTHING
-            };
+            rules.looks_at = &LooksAt::EMPTIES_OF_STATUS;
             add_volume_rules(rules);
             rules.encoded_anew = true;
         }
@@ -242,16 +239,10 @@ fn add_own(kind: &str, rules: &mut Rules) {
         "Ingress" => add_ingress_rules(rules),
         "ResourceClaim" => {
             rules.status.prepare = claim_status::prepare_status;
-            rules.looks_at = &LooksAt {
-                namespace: admin_access::of_claim,
-                ..LooksAt::NOTHING
-            };
+            rules.looks_at = &admin_access::OF_CLAIM;
         }
         "ResourceClaimTemplate" => {
-            rules.looks_at = &LooksAt {
-                namespace: admin_access::of_template,
-                ..LooksAt::NOTHING
-            };
+            rules.looks_at = &admin_access::OF_TEMPLATE;
         }
         "ResourceSlice" => {
             rules.prepare = device_slices::prepare;

@@ -61,19 +61,22 @@ pub(super) fn before_update(
     {
         keep(object, grace);
     }
-    // Webhooks are compared as Go holds them (`reflect.DeepEqual`), and the stored ones have nothing empty.
-    let changes = changes
-        || match info.resource.generation {
-            Generation::Webhooks => empties.has_any_in("webhooks"),
-            Generation::SpecAndEmpties => empties.has_any_absent_below("spec", object),
-            _ => false,
-        };
+    let changes = changes || has_new_empties(info.resource.generation, empties, object);
     let generation_changes =
         changes || !counts_all && generation_changes(info.resource.generation, object, live);
     if info.subresource != "status" && generation_changes {
         object.set_meta("generation", live.generation() + 1);
     }
     validate_update(info, object, empties, live, namespace)
+}
+
+/// Some kinds are compared as Go holds them (`reflect.DeepEqual`), and the stored ones have nothing empty.
+fn has_new_empties(generation: Generation, empties: &Empties, object: &Value) -> bool {
+    match generation {
+        Generation::Webhooks => empties.has_any_in("webhooks"),
+        Generation::SpecAndEmpties => empties.has_any_absent_below("spec", object),
+        _ => false,
+    }
 }
 
 /// A patch can leave a custom resource without a version, and then it has no type (`objectMetaAndKind` of

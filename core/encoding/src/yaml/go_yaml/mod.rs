@@ -16,21 +16,21 @@ pub(super) type Events = Vec<(Event<'static>, Span)>;
 
 /// Text that is not YAML.
 #[derive(Debug, PartialEq)]
-pub(super) enum Mistake {
+pub(super) enum YamlMistake {
     /// go-yaml names the line, counted from 0 or from 1; none if it is the first one.
     Told {
         /// The problem in go-yaml's words.
         problem: String,
         /// The line as it is named.
         named: Option<usize>,
-        /// Where it is.
+        /// Its place.
         at: Span,
     },
     /// It nests deeper than what is read here.
     TooDeep(Span),
 }
 
-impl Mistake {
+impl YamlMistake {
     /// A mistake that is found while tokens are made: the line counts from 1, but the first one is not named.
     fn of_scanner(problem: &str, at: Mark) -> Self {
         Self::Told {
@@ -64,7 +64,7 @@ impl Mistake {
 ///
 /// # Errors
 /// If the text is not YAML.
-pub(super) fn events(text: &str, most_depth: usize) -> Result<Events, Mistake> {
+pub(super) fn events(text: &str, most_depth: usize) -> Result<Events, YamlMistake> {
     let source = text.strip_prefix('\u{feff}').unwrap_or(text);
     // Most texts are plain, which is seen faster.
     let plain = source
@@ -76,10 +76,10 @@ pub(super) fn events(text: &str, most_depth: usize) -> Result<Events, Mistake> {
     };
     if !plain && !text.iter().copied().all(is_allowed) {
         let problem = "control characters are not allowed".to_owned();
-        return Err(Mistake::anywhere(problem, Mark::default()));
+        return Err(YamlMistake::anywhere(problem, Mark::default()));
     }
     let plain = plain.then_some(source);
-    parser::Parser::new(&text, plain, most_depth).document()
+    parser::EventParser::new(&text, plain, most_depth).document()
 }
 
 /// Returns whether a text may contain this (`yaml_parser_update_buffer`).

@@ -5,19 +5,19 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, ScalarStyle, Span, Tag};
 
-use super::scanner::Scanner;
-use super::token::{Mark, Token, TokenKind};
-use super::{Events, Mistake};
+use super::scanner::TokenScanner;
+use super::token::{Mark, TokenKind, YamlToken};
+use super::{Events, YamlMistake};
 
-/// What stands before a node.
+/// The anchor and the tag before a node.
 #[derive(Default)]
 struct Properties {
     anchor: usize,
     tag: Option<Tag>,
 }
 
-pub(super) struct Parser<'a> {
-    scanner: Scanner<'a>,
+pub(super) struct EventParser<'a> {
+    scanner: TokenScanner<'a>,
     events: Events,
     /// The number of each anchor; the last one of its name counts.
     anchors: HashMap<String, usize>,
@@ -28,10 +28,10 @@ pub(super) struct Parser<'a> {
     most_depth: usize,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> EventParser<'a> {
     pub(super) fn new(text: &'a [char], plain: Option<&'a str>, most_depth: usize) -> Self {
         Self {
-            scanner: Scanner::new(text, plain),
+            scanner: TokenScanner::new(text, plain),
             events: Vec::new(),
             anchors: HashMap::new(),
             last_anchor: 0,
@@ -41,12 +41,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn next_is(&mut self, kinds: &[TokenKind]) -> Result<bool, Mistake> {
+    fn next_is(&mut self, kinds: &[TokenKind]) -> Result<bool, YamlMistake> {
         let token = self.scanner.peek()?;
         Ok(kinds.contains(&token.kind))
     }
 
-    fn mark(&mut self) -> Result<Mark, Mistake> {
+    fn mark(&mut self) -> Result<Mark, YamlMistake> {
         Ok(self.scanner.peek()?.start)
     }
 
@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
         self.emit(event, at.span());
     }
 
-    pub(super) fn document(mut self) -> Result<Events, Mistake> {
+    pub(super) fn document(mut self) -> Result<Events, YamlMistake> {
         let begins_plainly = match self.scanner.peek()?.kind {
             TokenKind::StreamEnd => return Ok(self.events),
             TokenKind::Version(..) | TokenKind::TagDirective(..) | TokenKind::DocumentStart => {
@@ -78,10 +78,10 @@ impl<'a> Parser<'a> {
                 _ => {
                     let at = self.mark()?;
                     let problem = "did not find expected <document start>";
-                    return Err(Mistake::of_parser(problem, at, at));
+                    return Err(YamlMistake::of_parser(problem, at, at));
                 }
             }
-            self.scanner.take()?;
+            self.scanner.take_token()?;
             let token = self.scanner.peek()?;
             let start = token.start;
             match token.kind {
@@ -98,12 +98,12 @@ impl<'a> Parser<'a> {
         Ok(self.events)
     }
 
-    fn directives(&mut self) -> Result<(), Mistake> {
+    fn directives(&mut self) -> Result<(), YamlMistake> {
         let mut has_version = false;
         loop {
             let token = self.scanner.peek()?;
             let at = token.start;
-            let wrong = |problem: &str| Err(Mistake::of_parser(problem, at, at));
+            let wrong = |problem: &str| Err(YamlMistake::of_parser(problem, at, at));
             match token.kind.clone() {
                 TokenKind::Version(..) if has_version => {
                     return wrong("found duplicate %YAML directive");
@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
                 }
                 _ => break,
             }
-            self.scanner.take()?;
+            self.scanner.take_token()?;
         }
         for (handle, prefix) in [("!", "!"), ("!!", "tag:yaml.org,2002:")] {
             if !self.prefixes.iter().any(|(known, _)| known == handle) {
@@ -129,22 +129,22 @@ impl<'a> Parser<'a> {
     }
 
     /// A node; `may_be_indentless` is whether it may be a list that is not indented.
-    fn node(&mut self, in_block: bool, may_be_indentless: bool) -> Result<(), Mistake> {
+    fn node(&mut self, in_block: bool, may_be_indentless: bool) -> Result<(), YamlMistake> {
         let token = self.scanner.peek()?;
         let start = token.start;
         if let TokenKind::Alias(name) = &token.kind {
             let (name, span) = (name.clone(), start.span_to(token.end));
-            self.scanner.take()?;
+            self.scanner.take_token()?;
             let Some(anchor) = self.anchors.get(&name) else {
                 let problem = format!("unknown anchor '{name}' referenced");
-                return Err(Mistake::anywhere(problem, start));
+                return Err(YamlMistake::anywhere(problem, start));
             };
             let event = Event::Alias(*anchor);
             self.emit(event, span);
             return Ok(());
         }
         if self.depth > self.most_depth {
-            return Err(Mistake::TooDeep(start.span()));
+            return Err(YamlMistake::TooDeep(start.span()));
         }
         self.depth += 1;
         let properties = self.properties(start)?;
@@ -154,7 +154,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The next token, if it is an anchor or a tag; nothing otherwise.
-    fn properties_token(&mut self) -> Result<TokenKind, Mistake> {
+    fn properties_token(&mut self) -> Result<TokenKind, YamlMistake> {
         let kind = &self.scanner.peek()?.kind;
         Ok(match kind {
             TokenKind::Anchor(_) | TokenKind::Tag(..) => kind.clone(),
@@ -162,7 +162,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn properties(&mut self, start: Mark) -> Result<Properties, Mistake> {
+    fn properties(&mut self, start: Mark) -> Result<Properties, YamlMistake> {
         let mut properties = Properties::default();
         let (mut has_anchor, mut has_tag) = (false, false);
         let mut tag = None;
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
                 }
                 _ => break,
             }
-            self.scanner.take()?;
+            self.scanner.take_token()?;
         }
         // Tokens are made before the tag is looked at.
         self.scanner.peek()?;
@@ -190,7 +190,7 @@ impl<'a> Parser<'a> {
         Ok(properties)
     }
 
-    fn tag(&self, handle: &str, suffix: String, start: Mark, at: Mark) -> Result<Tag, Mistake> {
+    fn tag(&self, handle: &str, suffix: String, start: Mark, at: Mark) -> Result<Tag, YamlMistake> {
         if handle.is_empty() {
             return Ok(Tag {
                 handle: String::new(),
@@ -203,7 +203,11 @@ impl<'a> Parser<'a> {
                 handle: prefix.clone(),
                 suffix,
             }),
-            None => Err(Mistake::of_parser("found undefined tag handle", start, at)),
+            None => Err(YamlMistake::of_parser(
+                "found undefined tag handle",
+                start,
+                at,
+            )),
         }
     }
 
@@ -213,11 +217,11 @@ impl<'a> Parser<'a> {
         start: Mark,
         in_block: bool,
         may_be_indentless: bool,
-    ) -> Result<(), Mistake> {
+    ) -> Result<(), YamlMistake> {
         if matches!(self.scanner.peek()?.kind, TokenKind::Scalar(..)) {
             return self.scalar(properties, start);
         }
-        let Token {
+        let YamlToken {
             kind,
             start: at,
             end,
@@ -255,13 +259,13 @@ impl<'a> Parser<'a> {
             }
             _ => {
                 let problem = "did not find expected node content";
-                Err(Mistake::of_parser(problem, start, at))
+                Err(YamlMistake::of_parser(problem, start, at))
             }
         }
     }
 
-    fn scalar(&mut self, properties: Properties, start: Mark) -> Result<(), Mistake> {
-        let token = self.scanner.take()?;
+    fn scalar(&mut self, properties: Properties, start: Mark) -> Result<(), YamlMistake> {
+        let token = self.scanner.take_token()?;
         if let TokenKind::Scalar(text, style) = token.kind {
             let tag = properties.tag.map(Cow::Owned);
             let event = Event::Scalar(Cow::Owned(text), style, properties.anchor, tag);
@@ -270,14 +274,14 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn end(&mut self, event: Event<'static>) -> Result<(), Mistake> {
-        let token = self.scanner.take()?;
+    fn end(&mut self, event: Event<'static>) -> Result<(), YamlMistake> {
+        let token = self.scanner.take_token()?;
         self.emit(event, token.start.span_to(token.end));
         Ok(())
     }
 
-    fn block_list(&mut self) -> Result<(), Mistake> {
-        let begin = self.scanner.take()?.start;
+    fn block_list(&mut self) -> Result<(), YamlMistake> {
+        let begin = self.scanner.take_token()?.start;
         loop {
             let token = self.scanner.peek()?;
             let (end, start) = (token.end, token.start);
@@ -286,10 +290,10 @@ impl<'a> Parser<'a> {
                 TokenKind::BlockEnd => return self.end(Event::SequenceEnd),
                 _ => {
                     let problem = "did not find expected '-' indicator";
-                    return Err(Mistake::of_parser(problem, begin, start));
+                    return Err(YamlMistake::of_parser(problem, begin, start));
                 }
             }
-            self.scanner.take()?;
+            self.scanner.take_token()?;
             match self.next_is(&[TokenKind::BlockEntry, TokenKind::BlockEnd])? {
                 true => self.emit_nothing(end),
                 false => self.node(true, false)?,
@@ -297,7 +301,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn indentless_list(&mut self) -> Result<(), Mistake> {
+    fn indentless_list(&mut self) -> Result<(), YamlMistake> {
         const ENDS: [TokenKind; 4] = [
             TokenKind::BlockEntry,
             TokenKind::Key,
@@ -305,7 +309,7 @@ impl<'a> Parser<'a> {
             TokenKind::BlockEnd,
         ];
         while self.next_is(&[TokenKind::BlockEntry])? {
-            let end = self.scanner.take()?.end;
+            let end = self.scanner.take_token()?.end;
             match self.next_is(&ENDS)? {
                 true => self.emit_nothing(end),
                 false => self.node(true, false)?,
@@ -316,9 +320,9 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn block_map(&mut self) -> Result<(), Mistake> {
+    fn block_map(&mut self) -> Result<(), YamlMistake> {
         const ENDS: [TokenKind; 3] = [TokenKind::Key, TokenKind::Value, TokenKind::BlockEnd];
-        let begin = self.scanner.take()?.start;
+        let begin = self.scanner.take_token()?.start;
         loop {
             let token = self.scanner.peek()?;
             let (start, end) = (token.start, token.end);
@@ -327,10 +331,10 @@ impl<'a> Parser<'a> {
                 TokenKind::BlockEnd => return self.end(Event::MappingEnd),
                 _ => {
                     let problem = "did not find expected key";
-                    return Err(Mistake::of_parser(problem, begin, start));
+                    return Err(YamlMistake::of_parser(problem, begin, start));
                 }
             }
-            self.scanner.take()?;
+            self.scanner.take_token()?;
             match self.next_is(&ENDS)? {
                 true => self.emit_nothing(end),
                 false => self.node(true, true)?,
@@ -341,7 +345,7 @@ impl<'a> Parser<'a> {
                 self.emit_nothing(start);
                 continue;
             }
-            self.scanner.take()?;
+            self.scanner.take_token()?;
             match self.next_is(&ENDS)? {
                 true => self.emit_nothing(end),
                 false => self.node(true, true)?,
@@ -350,21 +354,21 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes the comma before an entry that is not the first.
-    fn comma(&mut self, is_first: bool, begin: Mark, problem: &str) -> Result<(), Mistake> {
+    fn comma(&mut self, is_first: bool, begin: Mark, problem: &str) -> Result<(), YamlMistake> {
         if is_first {
             return Ok(());
         }
         let token = self.scanner.peek()?;
         if token.kind != TokenKind::FlowEntry {
-            return Err(Mistake::of_parser(problem, begin, token.start));
+            return Err(YamlMistake::of_parser(problem, begin, token.start));
         }
-        self.scanner.take()?;
+        self.scanner.take_token()?;
         Ok(())
     }
 
-    fn flow_list(&mut self) -> Result<(), Mistake> {
+    fn flow_list(&mut self) -> Result<(), YamlMistake> {
         const END: [TokenKind; 1] = [TokenKind::FlowSequenceEnd];
-        let begin = self.scanner.take()?.start;
+        let begin = self.scanner.take_token()?.start;
         let mut is_first = true;
         while !self.next_is(&END)? {
             self.comma(is_first, begin, "did not find expected ',' or ']'")?;
@@ -381,22 +385,22 @@ impl<'a> Parser<'a> {
     }
 
     /// A mapping of one member in a flow sequence.
-    fn pair(&mut self) -> Result<(), Mistake> {
+    fn pair(&mut self) -> Result<(), YamlMistake> {
         const ENDS: [TokenKind; 2] = [TokenKind::FlowEntry, TokenKind::FlowSequenceEnd];
-        let Token { start, end, .. } = self.scanner.take()?;
+        let YamlToken { start, end, .. } = self.scanner.take_token()?;
         self.emit(Event::MappingStart(0, None), start.span_to(end));
         let token = self.scanner.peek()?;
         let (kind, end) = (token.kind.clone(), token.end);
         if kind == TokenKind::Value || ENDS.contains(&kind) {
             // Upstream takes the token, which is the colon or the comma.
-            self.scanner.take()?;
+            self.scanner.take_token()?;
             self.emit_nothing(end);
         } else {
             self.node(false, false)?;
         }
         let at = self.mark()?;
         if self.next_is(&[TokenKind::Value])? {
-            self.scanner.take()?;
+            self.scanner.take_token()?;
             if self.next_is(&ENDS)? {
                 self.emit_nothing(at);
             } else {
@@ -410,20 +414,20 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn flow_map(&mut self) -> Result<(), Mistake> {
+    fn flow_map(&mut self) -> Result<(), YamlMistake> {
         const END: [TokenKind; 1] = [TokenKind::FlowMappingEnd];
         const ENDS: [TokenKind; 3] = [
             TokenKind::Value,
             TokenKind::FlowEntry,
             TokenKind::FlowMappingEnd,
         ];
-        let begin = self.scanner.take()?.start;
+        let begin = self.scanner.take_token()?.start;
         let mut is_first = true;
         while !self.next_is(&END)? {
             self.comma(is_first, begin, "did not find expected ',' or '}'")?;
             is_first = false;
             if self.next_is(&[TokenKind::Key])? {
-                self.scanner.take()?;
+                self.scanner.take_token()?;
                 match self.next_is(&ENDS)? {
                     true => {
                         let at = self.mark()?;
@@ -443,9 +447,9 @@ impl<'a> Parser<'a> {
         self.end(Event::MappingEnd)
     }
 
-    fn flow_value(&mut self, ends: &[TokenKind]) -> Result<(), Mistake> {
+    fn flow_value(&mut self, ends: &[TokenKind]) -> Result<(), YamlMistake> {
         if self.next_is(&[TokenKind::Value])? {
-            self.scanner.take()?;
+            self.scanner.take_token()?;
             if !self.next_is(ends)? {
                 return self.node(false, false);
             }

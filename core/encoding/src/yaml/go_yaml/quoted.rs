@@ -2,13 +2,13 @@
 
 use saphyr_parser::ScalarStyle;
 
-use super::Mistake;
+use super::YamlMistake;
 use super::scalars::Gap;
-use super::scanner::Scanner;
+use super::scanner::TokenScanner;
 use super::token::{TokenKind, is_blank, is_blank_or_end, is_break};
 
-impl Scanner<'_> {
-    pub(super) fn fetch_quoted(&mut self, is_single: bool) -> Result<(), Mistake> {
+impl TokenScanner<'_> {
+    pub(super) fn fetch_quoted(&mut self, is_single: bool) -> Result<(), YamlMistake> {
         self.note_key()?;
         self.allows_key = false;
         let quote = if is_single { '\'' } else { '"' };
@@ -51,7 +51,7 @@ impl Scanner<'_> {
                 break;
             }
             while is_blank(self.ahead(0)) || is_break(self.ahead(0)) {
-                gap.take(self);
+                gap.add_next(self);
             }
             gap.fold_into(&mut text);
         }
@@ -65,7 +65,7 @@ impl Scanner<'_> {
     }
 
     /// Takes an escaped character; `letter` follows the backslash.
-    fn escaped(&mut self, letter: char, text: &mut String) -> Result<(), Mistake> {
+    fn escaped(&mut self, letter: char, text: &mut String) -> Result<(), YamlMistake> {
         let (character, digits) = match letter {
             '0' => ('\0', 0),
             'a' => ('\u{7}', 0),

@@ -2,8 +2,8 @@
 
 use saphyr_parser::ScalarStyle;
 
-use super::Mistake;
-use super::scanner::Scanner;
+use super::YamlMistake;
+use super::scanner::TokenScanner;
 use super::token::{
     Mark, TokenKind, is_blank, is_blank_or_end, is_break, is_break_or_end, is_word,
 };
@@ -36,7 +36,7 @@ impl Gap {
     }
 
     /// Takes a space, or a line break.
-    pub(super) fn take(&mut self, scanner: &mut Scanner<'_>) {
+    pub(super) fn add_next(&mut self, scanner: &mut TokenScanner<'_>) {
         if is_blank(scanner.ahead(0)) {
             match self.has_breaks {
                 false => scanner.read(&mut self.spaces),
@@ -60,8 +60,8 @@ enum Chomping {
     Keep,
 }
 
-impl Scanner<'_> {
-    pub(super) fn fetch_plain(&mut self) -> Result<(), Mistake> {
+impl TokenScanner<'_> {
+    pub(super) fn fetch_plain(&mut self) -> Result<(), YamlMistake> {
         self.note_key()?;
         self.allows_key = false;
         let indent = self.indent + 1;
@@ -90,7 +90,7 @@ impl Scanner<'_> {
                 if gap.has_breaks && is_left && self.ahead(0) == '\t' {
                     return self.fail("found a tab character that violates indentation");
                 }
-                gap.take(self);
+                gap.add_next(self);
             }
             if self.flow_level == 0 && (self.mark.column as isize) < indent {
                 break;
@@ -112,7 +112,7 @@ impl Scanner<'_> {
             || self.flow_level > 0 && matches!(c, ',' | '?' | '[' | ']' | '{' | '}')
     }
 
-    pub(super) fn fetch_block_scalar(&mut self, is_literal: bool) -> Result<(), Mistake> {
+    pub(super) fn fetch_block_scalar(&mut self, is_literal: bool) -> Result<(), YamlMistake> {
         self.forget_key()?;
         self.allows_key = true;
         let start = self.mark;
@@ -160,7 +160,7 @@ impl Scanner<'_> {
     }
 
     /// What follows `|` or `>` on its line.
-    fn block_header(&mut self) -> Result<(Chomping, usize), Mistake> {
+    fn block_header(&mut self) -> Result<(Chomping, usize), YamlMistake> {
         let (mut chomping, mut increment) = (Chomping::Clip, 0);
         let mut has_chomping = false;
         for _ in 0..2 {
@@ -195,7 +195,11 @@ impl Scanner<'_> {
     }
 
     /// Takes the indentation and the empty lines of a block, whose indentation is found by its first line if it is 0.
-    fn block_breaks(&mut self, indent: &mut usize, breaks: &mut String) -> Result<Mark, Mistake> {
+    fn block_breaks(
+        &mut self,
+        indent: &mut usize,
+        breaks: &mut String,
+    ) -> Result<Mark, YamlMistake> {
         let mut end = self.mark;
         let mut furthest = 0;
         loop {
@@ -219,7 +223,7 @@ impl Scanner<'_> {
     }
 
     /// A tag: its handle and what follows.
-    pub(super) fn tag(&mut self) -> Result<(String, String), Mistake> {
+    pub(super) fn tag(&mut self) -> Result<(String, String), YamlMistake> {
         let (mut handle, mut suffix);
         if self.ahead(1) == '<' {
             self.skip();
@@ -248,7 +252,7 @@ impl Scanner<'_> {
         Ok((handle, suffix))
     }
 
-    fn tag_handle(&mut self, in_directive: bool) -> Result<String, Mistake> {
+    fn tag_handle(&mut self, in_directive: bool) -> Result<String, YamlMistake> {
         if self.ahead(0) != '!' {
             return self.fail("did not find expected '!'");
         }
@@ -265,7 +269,7 @@ impl Scanner<'_> {
         Ok(handle)
     }
 
-    fn tag_uri(&mut self, head: &str) -> Result<String, Mistake> {
+    fn tag_uri(&mut self, head: &str) -> Result<String, YamlMistake> {
         let mut bytes = head.get(1..).unwrap_or_default().as_bytes().to_vec();
         let mut has_any = !head.is_empty();
         loop {
@@ -293,7 +297,7 @@ impl Scanner<'_> {
         }
     }
 
-    pub(super) fn directive(&mut self) -> Result<TokenKind, Mistake> {
+    pub(super) fn directive(&mut self) -> Result<TokenKind, YamlMistake> {
         self.skip();
         let mut name = String::new();
         while is_word(self.ahead(0)) {
@@ -332,7 +336,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn version_number(&mut self) -> Result<u32, Mistake> {
+    fn version_number(&mut self) -> Result<u32, YamlMistake> {
         /// The most digits of a number.
         const MOST: usize = 2;
         let (mut value, mut length) = (0, 0);

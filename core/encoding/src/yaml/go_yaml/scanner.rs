@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::Mistake;
+use super::YamlMistake;
 use super::token::{
-    Mark, Token, TokenKind, is_blank, is_blank_or_end, is_break, is_break_or_end, is_word,
+    Mark, TokenKind, YamlToken, is_blank, is_blank_or_end, is_break, is_break_or_end, is_word,
 };
 
 /// A token that may be a key, if a colon follows it on its line.
@@ -19,12 +19,12 @@ struct SimpleKey {
 /// The furthest that a colon may be from the begin of its key, in characters.
 const MOST_OF_KEY: usize = 1024;
 
-pub(super) struct Scanner<'a> {
+pub(super) struct TokenScanner<'a> {
     text: &'a [char],
     /// The same, if each of its characters is one byte.
     plain: Option<&'a str>,
     pub(super) mark: Mark,
-    tokens: VecDeque<Token>,
+    tokens: VecDeque<YamlToken>,
     /// How many tokens were taken.
     taken: usize,
     ended: bool,
@@ -36,7 +36,7 @@ pub(super) struct Scanner<'a> {
     keys: Vec<SimpleKey>,
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> TokenScanner<'a> {
     pub(super) fn new(text: &'a [char], plain: Option<&'a str>) -> Self {
         Self {
             text,
@@ -115,20 +115,20 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    pub(super) fn fail<T>(&self, problem: &str) -> Result<T, Mistake> {
-        Err(Mistake::of_scanner(problem, self.mark))
+    pub(super) fn fail<T>(&self, problem: &str) -> Result<T, YamlMistake> {
+        Err(YamlMistake::of_scanner(problem, self.mark))
     }
 
     /// The next token, which stays.
-    pub(super) fn peek(&mut self) -> Result<&Token, Mistake> {
+    pub(super) fn peek(&mut self) -> Result<&YamlToken, YamlMistake> {
         self.fetch_more()?;
         let mark = self.mark;
         let next = self.tokens.front();
-        next.ok_or_else(|| Mistake::of_scanner("unexpected end", mark))
+        next.ok_or_else(|| YamlMistake::of_scanner("unexpected end", mark))
     }
 
     /// Takes the next token.
-    pub(super) fn take(&mut self) -> Result<Token, Mistake> {
+    pub(super) fn take_token(&mut self) -> Result<YamlToken, YamlMistake> {
         self.fetch_more()?;
         match self.tokens.pop_front() {
             Some(token) => {
@@ -140,7 +140,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Makes tokens until it is known whether the next one is a key.
-    fn fetch_more(&mut self) -> Result<(), Mistake> {
+    fn fetch_more(&mut self) -> Result<(), YamlMistake> {
         loop {
             if !self.tokens.is_empty() {
                 let next = self.taken;
@@ -162,7 +162,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn fetch(&mut self) -> Result<(), Mistake> {
+    fn fetch(&mut self) -> Result<(), YamlMistake> {
         self.skip_to_token();
         self.unroll(self.mark.column as isize);
         let (c, next) = (self.ahead(0), self.ahead(1));
@@ -255,7 +255,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns whether a token can still be a key.
-    fn is_valid(&mut self, key: usize) -> Result<bool, Mistake> {
+    fn is_valid(&mut self, key: usize) -> Result<bool, YamlMistake> {
         let here = self.mark;
         let Some(key) = self.keys.get_mut(key).filter(|key| key.is_possible) else {
             return Ok(false);
@@ -271,7 +271,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Notes that the next token may be a key.
-    pub(super) fn note_key(&mut self) -> Result<(), Mistake> {
+    pub(super) fn note_key(&mut self) -> Result<(), YamlMistake> {
         if !self.allows_key {
             return Ok(());
         }
@@ -289,7 +289,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    pub(super) fn forget_key(&mut self) -> Result<(), Mistake> {
+    pub(super) fn forget_key(&mut self) -> Result<(), YamlMistake> {
         match self.keys.last_mut() {
             Some(key) if key.is_possible && key.is_required => {
                 self.fail("could not find expected ':'")
@@ -309,7 +309,7 @@ impl<'a> Scanner<'a> {
         }
         self.indents.push(self.indent);
         self.indent = column as isize;
-        let token = Token {
+        let token = YamlToken {
             kind,
             start: mark,
             end: mark,
@@ -332,7 +332,7 @@ impl<'a> Scanner<'a> {
     /// Adds a token that goes from a place to here.
     pub(super) fn push(&mut self, kind: TokenKind, start: Mark) {
         let end = self.mark;
-        self.tokens.push_back(Token { kind, start, end });
+        self.tokens.push_back(YamlToken { kind, start, end });
     }
 
     fn push_character(&mut self, kind: TokenKind) {
@@ -341,7 +341,7 @@ impl<'a> Scanner<'a> {
         self.push(kind, start);
     }
 
-    fn fetch_end(&mut self) -> Result<(), Mistake> {
+    fn fetch_end(&mut self) -> Result<(), YamlMistake> {
         if self.mark.column != 0 {
             self.mark.column = 0;
             self.mark.line += 1;
@@ -354,7 +354,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn fetch_marker(&mut self, begins: bool) -> Result<(), Mistake> {
+    fn fetch_marker(&mut self, begins: bool) -> Result<(), YamlMistake> {
         self.unroll(-1);
         self.forget_key()?;
         self.allows_key = false;
@@ -368,7 +368,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn open(&mut self, kind: TokenKind) -> Result<(), Mistake> {
+    fn open(&mut self, kind: TokenKind) -> Result<(), YamlMistake> {
         self.note_key()?;
         self.keys.push(SimpleKey::default());
         self.flow_level += 1;
@@ -377,7 +377,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn close(&mut self, kind: TokenKind) -> Result<(), Mistake> {
+    fn close(&mut self, kind: TokenKind) -> Result<(), YamlMistake> {
         self.forget_key()?;
         if self.flow_level > 0 {
             self.flow_level -= 1;
@@ -388,7 +388,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn fetch_block_entry(&mut self) -> Result<(), Mistake> {
+    fn fetch_block_entry(&mut self) -> Result<(), YamlMistake> {
         if self.flow_level == 0 {
             if !self.allows_key {
                 return self.fail("block sequence entries are not allowed in this context");
@@ -402,7 +402,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn fetch_key(&mut self) -> Result<(), Mistake> {
+    fn fetch_key(&mut self) -> Result<(), YamlMistake> {
         if self.flow_level == 0 {
             if !self.allows_key {
                 return self.fail("mapping keys are not allowed in this context");
@@ -416,11 +416,11 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn fetch_value(&mut self) -> Result<(), Mistake> {
+    fn fetch_value(&mut self) -> Result<(), YamlMistake> {
         let last = self.keys.len().saturating_sub(1);
         if self.is_valid(last)? {
             let key = self.keys.get(last).copied().unwrap_or_default();
-            let token = Token {
+            let token = YamlToken {
                 kind: TokenKind::Key,
                 start: key.mark,
                 end: key.mark,
@@ -447,7 +447,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn fetch_anchor(&mut self, is_alias: bool) -> Result<(), Mistake> {
+    fn fetch_anchor(&mut self, is_alias: bool) -> Result<(), YamlMistake> {
         self.note_key()?;
         self.allows_key = false;
         let start = self.mark;
@@ -470,7 +470,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn fetch_directive(&mut self) -> Result<(), Mistake> {
+    fn fetch_directive(&mut self) -> Result<(), YamlMistake> {
         self.unroll(-1);
         self.forget_key()?;
         self.allows_key = false;
@@ -488,7 +488,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn fetch_tag(&mut self) -> Result<(), Mistake> {
+    fn fetch_tag(&mut self) -> Result<(), YamlMistake> {
         self.note_key()?;
         self.allows_key = false;
         let start = self.mark;

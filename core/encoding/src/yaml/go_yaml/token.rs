@@ -28,7 +28,7 @@ impl Mark {
 
 /// A token, and where it is.
 #[derive(Clone, Debug)]
-pub(super) struct Token {
+pub(super) struct YamlToken {
     pub(super) kind: TokenKind,
     pub(super) start: Mark,
     pub(super) end: Mark,
