@@ -118,6 +118,15 @@ impl Tool {
         &self.plan
     }
 
+    /// Returns the editor as which it sends its change and tries again. `None` before it has read the object,
+    /// and for a tool that sends no edits of a copy.
+    pub fn editor(&self) -> Option<&Editor> {
+        match &self.stage {
+            Stage::Editing(editor) => Some(editor),
+            _ => None,
+        }
+    }
+
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.next(), Next::Done)
     }

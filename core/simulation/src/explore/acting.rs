@@ -29,12 +29,11 @@ pub(super) fn send_next(
             if let Procedure::Tool(tool) = &*procedure {
                 name_tool(tree, actor, tool.plan().way);
             }
-            action_of_tool(tree, actor, &request)
+            action_of_tool(tree, actor, procedure, &request)
         }
     };
     let node = tree.act_once(Operation::Act(actor, action))?;
-    let reply = Reply::from(tree.step(node)?.exchange.as_ref()?);
-    procedure.answered(&reply);
+    let reply = take_answer(tree, actor, procedure, node)?;
     if let Procedure::Editor(editor) = procedure {
         let plan = editor.plan();
         let of_actor = tree.world_mut().actor_mut(actor);
@@ -44,6 +43,24 @@ pub(super) fn send_next(
         }
     }
     Some(node)
+}
+
+/// Gives a process the answer of a step. A tool that then sends the edits of a copy has that working copy in the tree.
+pub(super) fn take_answer(
+    tree: &mut HistoryTree,
+    actor: ActorId,
+    procedure: &mut Procedure,
+    node: NodeId,
+) -> Option<Reply> {
+    let reply = Reply::from(tree.step(node)?.exchange.as_ref()?);
+    procedure.answered(&reply);
+    if let (Procedure::Tool(tool), Next::Send(request)) = (&*procedure, procedure.next())
+        && let Some(editor) = tool.editor()
+        && editor.next_request() == NextRequest::Send
+    {
+        send_copy(tree, actor, editor, &request);
+    }
+    Some(reply)
 }
 
 /// Lets an actor that is a tool have the name of the tool's field manager. The two editors keep theirs.
@@ -67,19 +84,46 @@ fn action_of_editor(tree: &mut HistoryTree, actor: ActorId, editor: &Editor) -> 
     }
 }
 
-/// The action of a tool, with the tool's User-Agent. A write of a tool is not that of a working copy, so it
-/// is a request by hand.
+/// The action of a tool that sends a request, with the tool's User-Agent. A tool that sends edits of a copy has that
+/// working copy in the tree, so that a retry is told as one. Any other write is a request by hand.
 pub(super) fn action_of_tool(
     tree: &mut HistoryTree,
     actor: ActorId,
+    procedure: &Procedure,
     request: &Request<Vec<u8>>,
 ) -> Action {
     let agent = request.headers().get(USER_AGENT);
     if let Some(agent) = agent.and_then(|agent| agent.to_str().ok()) {
         tree.world_mut().actor_mut(actor).manager = agent.into();
     }
-    match *request.method() == Method::GET {
-        true => Action::Get,
-        false => Action::Request(ByHand::exactly(request)),
+    if *request.method() == Method::GET {
+        return Action::Get;
     }
+    let editor = match procedure {
+        Procedure::Tool(tool) => tool.editor(),
+        Procedure::Editor(_) | Procedure::Single(_) => None,
+    };
+    let sent = editor.and_then(|editor| send_copy(tree, actor, editor, request));
+    sent.unwrap_or_else(|| Action::Request(ByHand::exactly(request)))
+}
+
+/// Gives an actor the working copy and the way of writing of an editor. `None`, with nothing changed, if it would then
+/// send another request.
+fn send_copy(
+    tree: &mut HistoryTree,
+    actor: ActorId,
+    editor: &Editor,
+    request: &Request<Vec<u8>>,
+) -> Option<Action> {
+    let (write, world) = (&editor.plan().write, tree.world_mut());
+    let mut acting = world.actor(actor).clone();
+    acting.copy_mut(world.subject()).clone_from(editor.copy());
+    acting.set_write(write.clone());
+    let action = Action::Send(write.clone());
+    let sent = action.request(&acting, world.subject())?;
+    let same = sent.uri() == request.uri() && sent.body() == request.body();
+    same.then(|| {
+        *world.actor_mut(actor) = acting;
+        action
+    })
 }

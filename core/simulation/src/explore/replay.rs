@@ -2,7 +2,7 @@
 
 use optimist_client::Procedure;
 
-use super::acting::{action_of_tool, name_tool, send_next};
+use super::acting::{action_of_tool, name_tool, send_next, take_answer};
 use super::{Plan, Scenario, Search, TransitionId, TransitionKind};
 use crate::{Action, ActorId, HistoryTree, Operation};
 
@@ -47,8 +47,11 @@ pub fn replayed(
             let sent = match procedure {
                 // The clock of the search stands still, so its bytes can differ from those that Play would make.
                 Procedure::Tool(_) => search.request(edge).and_then(|request| {
-                    let action = action_of_tool(&mut tree, *who, &request);
-                    tree.act_once(Operation::Act(*who, action))
+                    let action = action_of_tool(&mut tree, *who, procedure, &request);
+                    let node = tree.act_once(Operation::Act(*who, action))?;
+                    procedure.wake();
+                    take_answer(&mut tree, *who, procedure, node)?;
+                    Some(node)
                 }),
                 editor => send_next(&mut tree, *who, editor),
             };

@@ -1,9 +1,9 @@
 //! Replays histories of a search step by step in a world, and compares the results.
 
-use optimist_client::{Preset, WriteMethod};
+use optimist_client::{Intent, Preset, WriteMethod};
 use optimist_links::Session;
 use optimist_simulation::explore::{
-    PRESETS, Plan, Scenario, Search, ThirdActor, TransitionKind, replayed,
+    PRESETS, Plan, Scenario, Search, StateView, ThirdActor, TransitionKind, replayed,
 };
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
@@ -69,9 +69,30 @@ fn assert_same(search: &Search, manifest: &str, name: &str) {
         assert_eq!(stored, found, "{name}");
         assert_eq!(tree.world().verdict(), end.verdict(), "{name}");
         assert_sent(search, &path, &tree, before, name);
+        assert_replaced(search, end, &tree, name);
         assert_eq!(tree.position(), asked.len() + before);
         assert!(tree.go(0));
         assert_eq!(tree.position(), 0);
+    }
+}
+
+/// Checks that a tree tells each edit that is replaced at an end as the search does: also whether a retry replaced it.
+/// A deletion has no retry in *Play*.
+fn assert_replaced(search: &Search, end: StateView<'_>, tree: &HistoryTree, name: &str) {
+    let scenario = search.scenario();
+    let deletes = |id: ActorId| {
+        let mut acting = scenario.acting();
+        acting.any(|(actor, plan)| actor == id && plan.intent == Intent::Delete)
+    };
+    let told = tree.world().updates().replaced();
+    for replaced in end.replaced() {
+        let [owner, by] = [replaced.owner, replaced.by].map(|it| scenario.actors[usize::from(it)]);
+        let same = told.iter().any(|other| {
+            (other.owner, other.by) == (owner, by)
+                && other.edit.path == replaced.edit.path
+                && (other.retry == replaced.retry || deletes(by))
+        });
+        assert!(same, "{name}: {replaced:?} in {told:?}");
     }
 }
 
@@ -119,9 +140,11 @@ fn a_history_with_a_tool_is_shown_request_by_request() {
                 WriteMethod::UpdateReadAgain,
                 WriteMethod::ApplyOwned,
             ];
-            // The retries have many orders: two tools have them.
+            // The retries have many orders: three tools have them.
             let ways = match third {
-                ThirdActor::Tool(Preset::KubectlApply | Preset::KubectlApplyServerSide) => &all[..],
+                ThirdActor::Tool(
+                    Preset::KubectlApply | Preset::KubectlApplyServerSide | Preset::Autoscaler,
+                ) => &all[..],
                 _ => &all[..1],
             };
             for way in ways.iter().copied() {
@@ -133,6 +156,49 @@ fn a_history_with_a_tool_is_shown_request_by_request() {
             }
         }
     }
+}
+
+/// Its copy, its edits and what comes next are then told as those of any actor.
+#[test]
+fn an_autoscaler_sends_from_its_working_copy_and_is_in_the_middle_of_its_retry() {
+    let ready = PRESETS.iter().find(|it| it.slug == "same-field").unwrap();
+    let mut scenario = ready.scenario().unwrap();
+    let third = ThirdActor::Tool(Preset::Autoscaler);
+    scenario.plans.push(third.plan(&scenario));
+    let scenario = scenario
+        .in_ways(&[WriteMethod::UpdateReadAgain], 2)
+        .unwrap();
+    let search = searched(scenario);
+    let mut conflicts = 0;
+    for end in search.ends() {
+        let path = search.path_to(end.id);
+        let tree = replayed(&search, &path, path.len(), tree(ready.manifest));
+        for &node in tree.current_path() {
+            let (Some(step), Some(world)) = (tree.step(node), tree.world_at(node)) else {
+                continue;
+            };
+            let sent = step
+                .exchange
+                .as_ref()
+                .map(|it| (it.method.as_str(), it.code));
+            if step.actor() == Some(ActorId::C) && sent == Some(("GET", 200)) {
+                let edited = world.copy(ActorId::C).edited();
+                let wanted = edited.map(|it| &it["spec"]["replicas"]);
+                assert_eq!(wanted, Some(&4.into()));
+            }
+            let (Some(ActorId::C), Some(("PUT", code))) = (step.actor(), sent) else {
+                continue;
+            };
+            let Operation::Act(_, Action::Send(write)) = &step.operation else {
+                panic!("{:?}", step.operation);
+            };
+            assert!(write.on_conflict.reads_again());
+            let again = (code == 409).then_some(Action::Get);
+            assert_eq!(world.next_attempt(ActorId::C), again);
+            conflicts += usize::from(code == 409);
+        }
+    }
+    assert!(conflicts > 0);
 }
 
 #[test]
