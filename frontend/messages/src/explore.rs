@@ -1,6 +1,7 @@
 //! Sentences of Explore: pairs of edits, ways of writing, verdicts, states and steps.
 
 mod actors;
+mod outcomes;
 
 use std::fmt::Display;
 
@@ -12,14 +13,16 @@ use optimist_simulation::explore::{
     ActorProgress, ExplorePreset, LossGroups, Plan, Search, StateId, Tally, Transition,
     TransitionId, TransitionKind, TransitionMeaning,
 };
-use optimist_simulation::verdict::{Edit, Loss, RefusalKind, Replaced, Verdict};
-use serde_json::{Value, json};
+use optimist_simulation::verdict::{RefusalKind, Verdict};
+use serde_json::Value;
 
 use crate::diagnose::{names, owner};
-use crate::edits::{edit, field, fields, value};
+use crate::edits::{field, fields, value};
 use crate::en;
 
 pub use self::actors::{actor_tool, actor_way, third, way, with_third};
+use self::outcomes::loss;
+pub use self::outcomes::{because, shortest_loss};
 
 /// The letter of an actor of a search, by its index.
 fn letter(search: &Search, actor: usize) -> &'static str {
@@ -305,99 +308,6 @@ pub fn path(search: &Search, path: &[TransitionId]) -> String {
     let edges = path.iter().filter_map(|id| search.edges().get(*id));
     let steps = edges.map(|edge| format!("{} {}", letter(search, edge.actor), step(search, edge)));
     steps.collect::<Vec<_>>().join(" · ")
-}
-
-/// An edit; of a value that looks private only that it is one.
-fn edit_without_private_value(search: &Search, of: &Edit) -> String {
-    let Some(value) = &of.value else {
-        return edit(of);
-    };
-    // What a value is, its field and its kind say.
-    let mut object = json!({"kind": search.scenario().resource.kind});
-    of.path.put(&mut object, value.clone());
-    let found = of.path.find(&masked(&object)).cloned();
-    edit(&Edit {
-        path: of.path.clone(),
-        value: Some(found.unwrap_or_else(|| value.clone())),
-    })
-}
-
-/// The verb by which a client that writes with another verb creates an object. An apply and an Update can
-/// both create one.
-fn creating_verb(verb: &'static str) -> &'static str {
-    match verb {
-        "PATCH" => "POST",
-        verb => verb,
-    }
-}
-
-/// A loss: `B's PUT undid A's replicas = 5`.
-fn loss(search: &Search, loss: &Loss<u8>) -> String {
-    let (owner, by) = (usize::from(loss.owner), usize::from(loss.culprit));
-    let (owner, by, verb) = (
-        &letter(search, owner),
-        &letter(search, by),
-        &verb(search, by),
-    );
-    if loss.edit.path.0.is_empty() {
-        en::search_recreated(by, &creating_verb(verb), owner)
-    } else if *verb == "DELETE" {
-        en::search_deleted(by, owner, &edit_without_private_value(search, &loss.edit))
-    } else if loss.blind {
-        en::search_overwrote(
-            by,
-            verb,
-            owner,
-            &edit_without_private_value(search, &loss.edit),
-        )
-    } else {
-        en::search_undid(
-            by,
-            verb,
-            owner,
-            &edit_without_private_value(search, &loss.edit),
-        )
-    }
-}
-
-/// Says that an actor replaced an edit which it had been shown.
-fn replaced(search: &Search, replaced: &Replaced<u8>) -> String {
-    let (owner, by) = (usize::from(replaced.owner), usize::from(replaced.by));
-    let (owner, by, verb) = (
-        &letter(search, owner),
-        &letter(search, by),
-        verb(search, by),
-    );
-    if replaced.edit.path.0.is_empty() {
-        return en::search_recreated_knowingly(by, &creating_verb(verb), owner);
-    }
-    let edit = edit_without_private_value(search, &replaced.edit);
-    if replaced.retry {
-        en::search_replaced_retry(by, owner, &edit)
-    } else if verb == "DELETE" {
-        en::search_replaced_delete(by, owner, &edit)
-    } else {
-        en::search_replaced(by, owner, &edit)
-    }
-}
-
-/// The results of the edits on the way to a state, beyond its verdict.
-pub fn because(search: &Search, end: StateId) -> String {
-    let Some(state) = search.view(end) else {
-        return String::new();
-    };
-    let losses = state.losses().iter();
-    let losses = losses.map(|found| loss(search, found));
-    let replacements = state.replaced();
-    let replacements = replacements.map(|found| replaced(search, found));
-    let refusals = state.refusals().into_iter();
-    let refusals =
-        refusals.map(|(who, how)| en::search_refused(&letter(search, who), &refusal(how)));
-    let mut parts: Vec<String> = losses.chain(replacements).chain(refusals).collect();
-    // Several actors can replace the same edit: it is said once.
-    let mut seen = std::collections::BTreeSet::new();
-    parts.retain(|part| seen.insert(part.clone()));
-    parts.join("; ")
 }
 
 /// A state, for those who look at it: a sentence each.

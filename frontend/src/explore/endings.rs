@@ -17,20 +17,14 @@ const MOST: usize = 60;
 pub(super) fn witness(store: &StateHandle, model: &Explored, search: &Rc<Search>) -> Html {
     let total = search.tally().total();
     let complete = search.status() == SearchStatus::Done;
-    let Some(end) = search.shortest(Verdict::Lost) else {
+    let Some(shortest) = messages::shortest_loss(search) else {
         let text = messages::none_lost(total, complete);
         let tone = (complete || total > 0).then_some("kept");
         return html! { <p class={classes!("witness", tone)}><b>{ text }</b></p> };
     };
-    let path = search.path_to(end);
-    let deciding = search.deciding(&path);
     html! {
         <div class="witness lost">
-            <p>
-                <b>{ label::shortest_loss() }</b>
-                { format!(": {}. ", messages::path(search, path.get(..deciding).unwrap_or_default())) }
-                { messages::because(search, end) }{ "." }
-            </p>
+            <p><b>{ label::shortest_loss() }</b>{ ": " }{ shortest }</p>
             <button type="button" class="button" onclick={replay::ending(store, model, search, Verdict::Lost)}>
                 { label::open_it_in_play() }
             </button>

@@ -7,6 +7,7 @@ use optimist_messages::explore as said_of;
 use optimist_simulation::explore::{
     ExplorePreset, PRESETS, Plan, Scenario, Search, SearchStatus, ThirdActor, replayed,
 };
+use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{ActorId, HistoryTree, World};
 
 use super::caption::{Condition, begins, brief, is_edit};
@@ -211,6 +212,12 @@ pub fn search(seed: u64, hear: &mut dyn FnMut(&HistoryTree, &str)) {
         return;
     }
     let start = HistoryTree::new(World::load(preset.manifest).expect("a preset loads").0);
+    if let Some(end) = search.shortest(Verdict::Lost) {
+        let path = search.path_to(end);
+        let tree = replayed(&search, &path, search.deciding(&path), start.clone());
+        let text = said_of::shortest_loss(&search);
+        hear(&tree, &text.expect("an order loses an edit"));
+    }
     for _ in 0..6 {
         let edge = random.below(search.edges().len());
         let transition = search.edges()[edge];
