@@ -53,7 +53,7 @@ impl Finding {
 }
 
 impl fmt::Display for Finding {
-    /// `6 orders: 2 replace an edit knowingly, 4 lose an update`.
+    /// `6 orders: 2 replace an edit after reading it, 4 lose an update`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.dry_runs {
             return f.write_str("a dry run stores nothing");
@@ -62,7 +62,7 @@ impl fmt::Display for Finding {
         write!(f, "{} orders:", tally.total())?;
         let parts = [
             (tally.in_object, "keep both edits and refuse nobody"),
-            (tally.replaced, "replace an edit knowingly"),
+            (tally.replaced, "replace an edit after reading it"),
             (tally.left_out, "leave an edit out"),
             (tally.refused, "refuse a write"),
             (tally.lost, "lose an update"),

@@ -55,7 +55,7 @@ async fn tick(page: &Page, what: &str) {
     searched(page).await;
 }
 
-/// Returns how many orders have everything in the object, replace an edit knowingly, are refused,
+/// Returns how many orders have everything in the object, replace an edit after reading it, are refused,
 /// and lose an update, by a way of writing.
 fn counts(way: &str) -> Vec<String> {
     let rows = all(".matrix tr:has(th button)");

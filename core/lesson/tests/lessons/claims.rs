@@ -231,7 +231,7 @@ fn a_false_claim_prediction_or_goal_is_found() {
     assert_eq!(
         challenge("lost", "{send: merge patch}"),
         [
-            "line 6: the solution does not meet the challenge: 6 orders: 2 replace an edit knowingly, 4 lose an update"
+            "line 6: the solution does not meet the challenge: 6 orders: 2 replace an edit after reading it, 4 lose an update"
         ]
     );
     assert_eq!(challenge("left out", "{send: update}").len(), 1);

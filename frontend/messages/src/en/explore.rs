@@ -69,7 +69,7 @@ crate::catalogue::messages! {
     legend() "Legend";
     legend_kept_both() "both kept: both edits are in the object, and nobody was refused";
     legend_kept_all() "all kept: all edits are in the object, and nobody was refused";
-    legend_replaced() "replaced knowingly: by an actor that had been shown the edit";
+    legend_replaced() "replaced: by an actor that had been shown the edit. A retry reads the edit, but does not look at it";
     legend_refused() "refused: the writer knows";
     legend_refused_lost_answer() "refused: the writer knows. The first try can be stored all the same, if its answer was lost";
     legend_lost() "lost: the server told no actor";
@@ -158,7 +158,7 @@ crate::catalogue::messages! {
     all_orders(ending) "all {ending}";
     ending_in_object_both(count) "{count|keeps|keep} both edits and {count|refuses|refuse} nobody";
     ending_in_object_all(count) "{count|keeps|keep} all edits and {count|refuses|refuse} nobody";
-    ending_replaced(count) "{count|replaces|replace} an edit knowingly";
+    ending_replaced(count) "{count|replaces|replace} an edit after reading it";
     ending_left_out(count) "{count|leaves|leave} an edit out";
     ending_refused(count) "{count|refuses|refuse} an actor";
     ending_lost(count) "{count|loses|lose} an update";
@@ -186,7 +186,7 @@ crate::catalogue::messages! {
     search_overwrote(by, verb, owner, edit) "{by}'s {verb} blindly overwrote {owner}'s {edit}";
     search_undid(by, verb, owner, edit) "{by}'s {verb} undid {owner}'s {edit}";
     search_recreated_knowingly(by, verb, owner) "{by}'s {verb} created again what {owner} had deleted, and {by} had read the deletion";
-    search_replaced_retry(by, owner, edit) "{by}'s retry did not look at {owner}'s {edit}";
+    search_replaced_retry(by, owner, edit) "{by}'s retry read {owner}'s {edit}, did not look at it and replaced it";
     search_replaced_delete(by, owner, edit) "{by} had read {owner}'s {edit} and deleted the object";
     search_replaced(by, owner, edit) "{by} had read {owner}'s {edit} and replaced it";
     search_refused(actor, how) "{actor} was refused: {how}";

@@ -84,10 +84,11 @@ fn replaced(search: &Search, replaced: &Replaced<u8>) -> String {
         return en::search_recreated_knowingly(by, &creating_verb(verb), owner);
     }
     let edit = edit_without_private_value(search, &replaced.edit);
-    if replaced.retry {
-        en::search_replaced_retry(by, owner, &edit)
-    } else if verb == "DELETE" {
+    // Also a retry deletes what it has read again.
+    if verb == "DELETE" {
         en::search_replaced_delete(by, owner, &edit)
+    } else if replaced.retry {
+        en::search_replaced_retry(by, owner, &edit)
     } else {
         en::search_replaced(by, owner, &edit)
     }

@@ -106,9 +106,13 @@ pub const SEARCH: &[(&str, Condition)] = &[
         took_edit(said, at, true)
     }),
     ("search_replaced_retry", |said, at| {
-        took(said, at, |gone| {
-            is_edit(said, "edit", &gone.place, gone.value.as_ref())
-        })
+        let by = at.named(&said.text("by"))?;
+        let mut steps = at.so_far.iter().map(|it| it.step);
+        let refused = steps.any(|step| {
+            let code = step.exchange.as_ref().map(|sent| sent.code);
+            actor_of(&step.operation) == Some(by) && code == Some(409)
+        });
+        Some(refused && took_edit(said, at, true)?)
     }),
     ("search_refused", |said, at| {
         let who = actor(said, at)?;
