@@ -10,7 +10,10 @@ use optimist_system::ProcessId;
 
 use super::outcomes::KnownProcedure;
 use super::states::{ProcessState, StateNode};
-use super::{EditEffect, HistorySearch, SearchStatus, StateId, Tally, Transition, TransitionId};
+use super::{
+    EditEffect, HistorySearch, SearchStatus, StateId, Tally, Transition, TransitionId,
+    TransitionKind,
+};
 
 /// Queries of a search.
 impl HistorySearch {
@@ -211,6 +214,17 @@ impl<'a> StateView<'a> {
     /// The processes whose last request was refused, and how.
     pub fn refused(&self) -> &'a [(ProcessId, RefusalKind)] {
         self.updates().who_was_refused()
+    }
+
+    /// Returns whether the server accepted a write of a process on the [way to this state](HistorySearch::path_to),
+    /// and the answer was lost.
+    pub fn had_lost_acceptance(&self, process: usize) -> bool {
+        let path = self.search.path_to(self.id);
+        let mut steps = path.iter().filter_map(|id| self.search.edges.get(*id));
+        steps.any(|step| {
+            let accepted = step.what == TransitionKind::Write && step.code < 400;
+            step.actor == process && step.is_lost && accepted
+        })
     }
 
     /// The explored next steps.

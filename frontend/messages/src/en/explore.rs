@@ -190,6 +190,7 @@ crate::catalogue::messages! {
     search_replaced_delete(by, owner, edit) "{by} had read {owner}'s {edit} and deleted the object";
     search_replaced(by, owner, edit) "{by} had read {owner}'s {edit} and replaced it";
     search_refused(actor, how) "{actor} was refused: {how}";
+    search_refused_again(actor, how) "{actor} was refused: {how}. But an earlier try of {actor} was accepted, and its answer was lost";
     progress_not_read(actor) "{actor} has not read";
     progress_current(actor) "{actor}'s copy is current";
     progress_stale(actor) "{actor}'s copy is stale";

@@ -104,8 +104,13 @@ pub fn because(search: &Search, end: StateId) -> String {
     let replacements = state.replaced();
     let replacements = replacements.map(|found| replaced(search, found));
     let refusals = state.refusals().into_iter();
-    let refusals =
-        refusals.map(|(who, how)| en::search_refused(&letter(search, who), &refusal(how)));
+    let refusals = refusals.map(|(who, how)| {
+        let (actor, how) = (letter(search, who), refusal(how));
+        match state.had_lost_acceptance(who) {
+            true => en::search_refused_again(&actor, &how),
+            false => en::search_refused(&actor, &how),
+        }
+    });
     let mut parts: Vec<String> = losses.chain(replacements).chain(refusals).collect();
     // Several actors can replace the same edit: it is said once.
     let mut seen = std::collections::BTreeSet::new();

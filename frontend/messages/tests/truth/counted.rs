@@ -6,13 +6,14 @@ use optimist_client::{IntendedChange, Intent, WriteMethod};
 use optimist_messages::{explore as said_of, label};
 use optimist_simulation::explore::{
     Comparison, ExplorePreset, LossGroups, PRESETS, Plan, Scenario, Search, SearchStatus, StateId,
-    ThirdActor, TransitionId, TransitionKind, replayed,
+    ThirdActor, TransitionId, replayed,
 };
 use optimist_simulation::verdict::Verdict;
-use optimist_simulation::{Action, ActorId, HistoryTree, Operation, World};
+use optimist_simulation::{ActorId, HistoryTree, World};
 
 use crate::exploring;
 use crate::hearing::{ConditionOf, Conditions, Hearing};
+use crate::lost_answers;
 use crate::moment::{Moment, actor_of};
 use crate::random::Random;
 use crate::said::Said;
@@ -224,69 +225,12 @@ pub fn compared(hearing: &mut Hearing) -> Option<()> {
     Some(())
 }
 
-/// A write whose answer is lost.
-pub struct LostAnswer {
-    /// The status code that the server answers in Play to the same request at the same moment.
-    code: u16,
-    /// `true` if the next request of the writer in every order is the same write.
-    is_sent_again: bool,
-}
-
-/// The conditions of what is said of a write whose answer is lost.
-pub const LOST_ANSWERS: &[(&str, ConditionOf<LostAnswer>)] = &[
-    ("step_answer_lost", |_, it| Some(it.is_sent_again)),
-    ("answer_lost", |_, it| {
-        Some(it.code < 400 && it.is_sent_again)
-    }),
-    ("answer_lost_refused", |said, it| {
-        let code = said.number("code")? == u64::from(it.code);
-        Some(code && it.code >= 400 && it.is_sent_again)
-    }),
-];
-
-/// Sends each write whose answer a search loses in Play, and hears what is said of it.
-pub fn lost_answers(hearing: &mut Hearing) -> Option<()> {
-    use WriteMethod::{Apply, Update, UpdateReadAgain, UpdateVersioned};
-    for slug in ["different-fields", "same-field"] {
-        let preset = PRESETS.iter().find(|it| it.slug == slug)?;
-        let start = HistoryTree::new(World::load(preset.manifest).ok()?.0);
-        for way in [Update, UpdateVersioned, UpdateReadAgain, Apply] {
-            let mut scenario = preset.scenario().ok()?.in_ways(&[way], 2).ok()?;
-            scenario.faults.lost_answers = 1;
-            let mut search = Search::new(scenario, 4000);
-            (search.run() == SearchStatus::Done).then_some(())?;
-            for edge in search.edges().iter().filter(|edge| edge.is_lost) {
-                let path = search.path_to(edge.from);
-                let mut tree = replayed(&search, &path, path.len(), start.clone());
-                let write = search.scenario().plans.get(edge.actor)?.sends();
-                let who = *ActorId::ALL.get(edge.actor)?;
-                let node = tree.act_once(Operation::Act(who, Action::Send(write)))?;
-                let next = search.view(edge.to)?.edges();
-                let mut next = next.map(|id| search.edges()[id]);
-                let next = next.find(|next| next.actor == edge.actor);
-                let lost = LostAnswer {
-                    code: tree.step(node)?.exchange.as_ref()?.code,
-                    is_sent_again: next.is_some_and(|next| next.what == TransitionKind::Write),
-                };
-                let of_all: Conditions<LostAnswer> = LOST_ANSWERS.iter().copied().collect();
-                let told = || format!("   {slug}: {way:?}");
-                hearing.hear(&said_of::step(&search, edge), &of_all, &lost, &told);
-                for text in said_of::transition(&search, edge) {
-                    hearing.hear(&text, &of_all, &lost, &told);
-                }
-            }
-        }
-    }
-    Some(())
-}
-
 /// The names of all messages that have a condition here.
 pub fn names() -> Vec<&'static str> {
     let all = COUNTED.iter().chain(PASSED).chain(SO_FAR);
     let answers = ANSWERS.iter().map(|(name, _)| *name);
     let compared = COMPARED.iter().map(|(name, _)| *name);
-    let lost = LOST_ANSWERS.iter().map(|(name, _)| *name);
-    let more = answers.chain(compared).chain(lost);
+    let more = answers.chain(compared).chain(lost_answers::names());
     all.map(|(name, _)| *name).chain(more).collect()
 }
 

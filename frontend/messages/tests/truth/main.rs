@@ -19,6 +19,7 @@ mod judge;
 mod labels;
 mod lessons;
 mod loading;
+mod lost_answers;
 mod moment;
 mod one_more;
 mod order_properties;
@@ -537,7 +538,7 @@ fn what_explore_counts_is_true() {
     let mut hearing = hearing::Hearing::default();
     counted::three(&mut hearing).expect("its orders are counted");
     counted::answers(&mut hearing).expect("their orders are counted");
-    counted::lost_answers(&mut hearing).expect("their answers are lost");
+    lost_answers::hear(&mut hearing).expect("their answers are lost");
     counted::compared(&mut hearing).expect("their orders are counted");
     let mut counted = 0;
     for seed in 0..times() * COUNTED {
