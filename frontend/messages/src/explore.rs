@@ -10,8 +10,8 @@ use optimist_client::{Strategy, WriteMethod, visible};
 use optimist_diagnose::ways::concurrent_writer::OtherWriter;
 use optimist_masking::masked;
 use optimist_simulation::explore::{
-    ActorProgress, ExplorePreset, LossGroups, Plan, Search, StateId, Tally, Transition,
-    TransitionId, TransitionKind, TransitionMeaning,
+    ActorProgress, ExplorePreset, LossGroups, Plan, Search, SearchStatus, StateId, Tally,
+    Transition, TransitionId, TransitionKind, TransitionMeaning,
 };
 use optimist_simulation::verdict::{RefusalKind, Verdict};
 use serde_json::Value;
@@ -190,23 +190,50 @@ pub fn orders(count: u128) -> String {
     en::orders(&number(count))
 }
 
-/// `6 histories · 4 lose an update`.
-pub fn tally(tally: &Tally, actors: usize) -> String {
+/// The number of orders; of a search that is not done, that of those so far.
+fn orders_found(count: u128, is_complete: bool) -> String {
+    match is_complete {
+        true => orders(count),
+        false => en::orders_so_far(&orders(count)),
+    }
+}
+
+/// `6 orders · 4 lose an update`. Of a search that is not done these are the orders so far, and never all.
+pub fn tally(tally: &Tally, actors: usize, is_complete: bool) -> String {
     let total = tally.total();
-    let mut parts = vec![orders(total)];
+    let mut parts = vec![orders_found(total, is_complete)];
     for verdict in Verdict::ALL.into_iter().rev() {
         let count = tally.histories_with(verdict);
         if count == 0 {
             continue;
         }
         let ending = ending(verdict, actors, count);
-        parts.push(if count == total && total > 1 {
+        parts.push(if is_complete && count == total && total > 1 {
             en::all_orders(&ending)
         } else {
             format!("{} {ending}", number(count))
         });
     }
     parts.join(" · ")
+}
+
+/// The number of orders that end in a way, among all: `all` if a search that is done found no other end.
+pub fn count_in_column(count: u128, total: u128, is_complete: bool) -> String {
+    match is_complete && count == total && count > 1 {
+        true => en::matrix_all(),
+        false => number(count),
+    }
+}
+
+/// Says which part of the orders ends in a way: `4 of 6 lose an update`.
+pub fn part_of_orders(tally: &Tally, verdict: Verdict, actors: usize, is_complete: bool) -> String {
+    let count = tally.histories_with(verdict);
+    let (part, total) = (number(count), number(tally.total()));
+    let ending = ending(verdict, actors, count);
+    match is_complete {
+        true => en::matrix_part(&part, &total, &ending),
+        false => en::matrix_part_so_far(&part, &total, &ending),
+    }
 }
 
 /// Says what people see at the steps inside a request.
@@ -332,7 +359,10 @@ pub fn state(search: &Search, id: StateId, outlook: Option<&Tally>) -> Vec<Strin
     if !why.is_empty() {
         text.push(format!("{why}."));
     }
-    let total = orders(search.tally().total());
+    let total = orders_found(
+        search.tally().total(),
+        search.status() == SearchStatus::Done,
+    );
     if let Some(outlook) = outlook.filter(|_| !state.is_end()) {
         let through = state.histories().saturating_mul(outlook.total());
         let verdicts = Verdict::ALL

@@ -39,7 +39,7 @@ pub(super) fn map(store: &StateHandle, model: &Explored) -> Html {
         <>
             <h3>{ name }</h3>
             <p class="summary">
-                { messages::tally(&row.tally, model.setup.actors()) }
+                { messages::tally(&row.tally, model.setup.actors(), row.is_complete()) }
                 if let Some(note) = sentences::stopped(row) {
                     <b class="note">{ note }</b>
                 }

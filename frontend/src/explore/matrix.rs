@@ -280,17 +280,15 @@ fn row(model: &Explored, at: usize, columns: &[Column]) -> Html {
 fn count(row: &ExploreRow, column: Column) -> Html {
     let count = column.count(&row.tally);
     let tone = super::classes::tone(column.verdict());
-    let all = count > 0 && count == row.tally.total();
     // Until the search is complete, a count of 0 says only that none was found so far.
-    let known = count > 0 || matches!(row.state, RowState::Done(_));
+    let known = count > 0 || row.is_complete();
+    let text = messages::count_in_column(count, row.tally.total(), row.is_complete());
     html! {
         <td class={classes!("count", tone, (count > 0).then_some("some"))}>
             if !known {
                 <span class="muted">{ "·" }</span>
-            } else if all && count > 1 {
-                <span title={messages::number(count)}>{ label::matrix_all() }</span>
             } else {
-                { messages::number(count) }
+                <span title={messages::number(count)}>{ text }</span>
             }
         </td>
     }
@@ -298,8 +296,7 @@ fn count(row: &ExploreRow, column: Column) -> Html {
 
 /// The outcomes as parts of a bar. The counts beside it say the same.
 fn bar(model: &Explored, at: usize, row: &ExploreRow) -> Html {
-    let total = row.tally.total();
-    if row.search().is_none() || total == 0 {
+    if row.search().is_none() || row.tally.total() == 0 {
         let state = match row.state {
             RowState::Running => "searching",
             RowState::Waiting => "waiting",
@@ -308,13 +305,10 @@ fn bar(model: &Explored, at: usize, row: &ExploreRow) -> Html {
         return html! { <div class={classes!("outcomes", state)} /> };
     }
     let part = |part: BarPart| {
-        let BarPart { verdict, count, .. } = part;
+        let verdict = part.verdict;
         let mark = part.mark.map(|beside| format!(";--beside:{beside}"));
-        let title = label::matrix_part(
-            &messages::number(count),
-            &messages::number(total),
-            &messages::ending(verdict, model.setup.actors(), count),
-        );
+        let actors = model.setup.actors();
+        let title = messages::part_of_orders(&row.tally, verdict, actors, row.is_complete());
         let chosen = at == model.chosen;
         let hover = move |focus: Option<MapFocus>| {
             on(model, move |_: MouseEvent| {
@@ -332,7 +326,10 @@ fn bar(model: &Explored, at: usize, row: &ExploreRow) -> Html {
         }
     };
     html! {
-        <div class="outcomes" aria-hidden="true">
+        <div
+            class={classes!("outcomes", (!row.is_complete()).then_some("stopped"))}
+            aria-hidden="true"
+        >
             { for bar_parts(&row.tally).into_iter().map(part) }
         </div>
     }

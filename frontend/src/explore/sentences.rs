@@ -76,7 +76,7 @@ pub(super) fn inside(model: &ExploreModel) -> Option<String> {
 pub(super) fn announcement(model: &ExploreModel) -> String {
     let row = model.chosen_row().filter(|_| !model.turn.is_running());
     row.map_or_else(String::new, |row| {
-        let tally = messages::tally(&row.tally, model.setup.actors());
+        let tally = messages::tally(&row.tally, model.setup.actors(), row.is_complete());
         let property = super::property::announcement(model);
         let property = property.map_or_else(String::new, |answer| format!(". {answer}"));
         format!("{}: {tally}{property}", name(model, model.chosen))

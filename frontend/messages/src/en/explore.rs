@@ -63,6 +63,7 @@ crate::catalogue::messages! {
     matrix_lost() "lost update";
     matrix_all() "all";
     matrix_part(count, total, ending) "{count} of {total} {ending}";
+    matrix_part_so_far(count, total, ending) "{count} of {total} so far {ending}";
     map_searching(states) "Searching: {states} states so far.";
     map_too_large(states, steps) "{states} states with {steps} steps between them: more than a picture can show. The list has every ending.";
     map_too_large_so_far(states, steps) "{states} states so far, with {steps} steps between them: more than a picture can show.";
@@ -155,6 +156,7 @@ crate::catalogue::messages! {
     // Verdicts and counts.
     number_above(number) "more than {number}";
     orders(count) "{count} {count|order|orders}";
+    orders_so_far(orders) "{orders} so far";
     all_orders(ending) "all {ending}";
     ending_in_object_both(count) "{count|keeps|keep} both edits and {count|refuses|refuse} nobody";
     ending_in_object_all(count) "{count|keeps|keep} all edits and {count|refuses|refuse} nobody";

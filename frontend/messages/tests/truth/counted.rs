@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use optimist_client::{IntendedChange, Intent, WriteMethod};
 use optimist_messages::{explore as said_of, label};
 use optimist_simulation::explore::{
-    Comparison, ExplorePreset, LossGroups, PRESETS, Plan, Scenario, Search, SearchStatus, StateId,
+    Comparison, ExplorePreset, LossGroups, PRESETS, Plan, Scenario, Search, SearchStatus,
     ThirdActor, TransitionId, replayed,
 };
 use optimist_simulation::verdict::Verdict;
@@ -17,21 +17,22 @@ use crate::lost_answers;
 use crate::moment::{Moment, actor_of};
 use crate::random::Random;
 use crate::said::Said;
+use crate::so_far;
 
 /// The results of every order.
 pub struct Counted {
-    total: u64,
+    pub total: u64,
     lost: u64,
     /// Orders that lose nothing, and in which somebody got no for an answer in the end.
     refused: u64,
     /// Orders that pass a state.
     through: u64,
     /// Orders that end in a state of a search that is not done.
-    ended: u64,
+    pub ended: u64,
 }
 
 /// A number with its commas, as it is said.
-fn number(said: &Said, argument: &str) -> Option<u64> {
+pub fn number(said: &Said, argument: &str) -> Option<u64> {
     said.text(argument).replace(',', "").parse().ok()
 }
 
@@ -72,15 +73,6 @@ pub const COUNTED: &[(&str, ConditionOf<Counted>)] = &[
     ("none_lost", |said, it| {
         Some(it.lost == 0 && number(said.inner("orders")?, "count")? == it.total)
     }),
-];
-
-/// The conditions of sentences about a search that is not done.
-pub const SO_FAR: &[(&str, ConditionOf<Counted>)] = &[
-    ("none_lost_so_far", |said, it| {
-        let checked = number(said.inner("orders")?, "count")?;
-        Some(0 < checked && checked == it.ended && checked <= it.total)
-    }),
-    ("none_ended_so_far", |_, it| Some(it.ended == 0)),
 ];
 
 /// The conditions of sentences about one state.
@@ -227,7 +219,7 @@ pub fn compared(hearing: &mut Hearing) -> Option<()> {
 
 /// The names of all messages that have a condition here.
 pub fn names() -> Vec<&'static str> {
-    let all = COUNTED.iter().chain(PASSED).chain(SO_FAR);
+    let all = COUNTED.iter().chain(PASSED).chain(so_far::SO_FAR);
     let answers = ANSWERS.iter().map(|(name, _)| *name);
     let compared = COMPARED.iter().map(|(name, _)| *name);
     let more = answers.chain(compared).chain(lost_answers::names());
@@ -427,19 +419,6 @@ pub fn three(hearing: &mut Hearing) -> Option<()> {
     counts((preset, scenario), 90, &mut Random::new(1), hearing)
 }
 
-/// The number of ways through a search that come to an end that it has looked at.
-fn ways_to_an_end(search: &Search) -> u64 {
-    let ends: Vec<StateId> = search.ends().map(|end| end.id).collect();
-    let (mut ended, mut open) = (0, vec![0]);
-    while let Some(at) = open.pop() {
-        ended += u64::from(ends.contains(&at));
-        let view = search.view(at).into_iter();
-        let edges = view.flat_map(|view| view.edges());
-        open.extend(edges.map(|edge| search.edges()[edge].to));
-    }
-    ended
-}
-
 /// Counts the orders of a scenario that has not more than these.
 fn counts(
     (preset, scenario): (&'static ExplorePreset, Scenario),
@@ -472,31 +451,31 @@ fn counts(
     let told = || format!("   {slug}: {:?}", search.scenario().plans);
     let of_all: Conditions<Counted> = COUNTED.iter().copied().collect();
     let tally = search.tally();
-    hearing.hear(&said_of::tally(&tally, actors), &of_all, &counted, &told);
+    hearing.hear(
+        &said_of::tally(&tally, actors, true),
+        &of_all,
+        &counted,
+        &told,
+    );
     for verdict in Verdict::ALL {
         let (count, total) = (tally.histories_with(verdict), tally.total());
-        let ending = said_of::ending(verdict, actors, count);
         if count > 0 {
-            let text =
-                label::matrix_part(&said_of::number(count), &said_of::number(total), &ending);
+            let text = said_of::part_of_orders(&tally, verdict, actors, true);
             hearing.hear(&text, &of_all, &counted, &told);
         }
-        if count == total && count > 1 {
-            hearing.hear(&label::matrix_all(), &of_all, &counted, &told);
-        }
+        let text = said_of::count_in_column(count, total, true);
+        hearing.hear(&text, &of_all, &counted, &told);
     }
     if search.shortest(Verdict::Lost).is_none() {
         let text = said_of::none_lost(tally.total(), true);
         hearing.hear(&text, &of_all, &counted, &told);
     }
-    for most in [3, 12, 20, 40] {
+    let states = search.states();
+    for most in [3, 12, 20, 40, states * 3 / 4, states - 1] {
         let mut begun = Search::new(search.scenario().clone(), most);
         begun.run();
-        if begun.status() != SearchStatus::Done && begun.shortest(Verdict::Lost).is_none() {
-            counted.ended = ways_to_an_end(&begun);
-            let text = said_of::none_lost(begun.tally().total(), false);
-            let so_far: Conditions<Counted> = SO_FAR.iter().copied().collect();
-            hearing.hear(&text, &so_far, &counted, &told);
+        if begun.status() != SearchStatus::Done {
+            so_far::hear(&begun, hearing, &mut counted, &told);
         }
     }
     let of_state: Conditions<Counted> = PASSED.iter().copied().collect();

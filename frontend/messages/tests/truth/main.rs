@@ -31,6 +31,7 @@ mod random;
 mod said;
 mod scripts;
 mod sharing;
+mod so_far;
 mod steps;
 mod tools;
 mod watching;

@@ -169,6 +169,11 @@ impl ExploreRow {
         }
     }
 
+    /// Returns whether its search found all histories.
+    pub fn is_complete(&self) -> bool {
+        matches!(self.state, RowState::Done(_))
+    }
+
     /// Its search, if it has ended.
     pub fn search(&self) -> Option<&Rc<Search>> {
         match &self.state {
