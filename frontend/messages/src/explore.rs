@@ -52,9 +52,22 @@ pub fn pair(pair: &ExplorePreset) -> Option<(String, String)> {
     })
 }
 
+/// The heading of the choice of the actors beside A and B. `others` is how many of them have an edit in Play.
+pub fn others_heading(others: usize) -> String {
+    match others {
+        0 | 1 => en::setup_third(),
+        _ => en::setup_others(),
+    }
+}
+
 /// Says the actions of the actors whose edits come from Play.
 pub fn pair_of_play() -> String {
     en::pair_of_play_says()
+}
+
+/// The same, and who of the others takes part: nobody has a deletion in a working copy.
+pub fn pair_of_play_others(others: usize) -> String {
+    en::pair_of_play_others(&others_heading(others))
 }
 
 /// Says the actions of the actors of a case of Diagnose: the owner of the change and its fields,

@@ -116,7 +116,11 @@ pub(super) fn intents(model: &ExploreModel) -> String {
         }
         EditSource::Editors(request, _) => {
             let of_case = request.between.as_ref().and_then(|it| of_case(it));
-            of_case.unwrap_or_else(messages::pair_of_play)
+            let others = model.setup.subject.others().len();
+            of_case.unwrap_or_else(|| match model.setup.third() {
+                Some(ThirdActorChoice::Preset(_)) => messages::pair_of_play(),
+                Some(ThirdActorChoice::OfPlay) | None => messages::pair_of_play_others(others),
+            })
         }
     };
     match model.setup.third() {

@@ -102,10 +102,7 @@ fn third(model: &Explored) -> Html {
             </option>
         }
     };
-    let title = match others.len() {
-        0 | 1 => label::setup_third(),
-        _ => label::setup_others(),
-    };
+    let title = messages::others_heading(others.len());
     html! {
         <label class="field">
             <span>{ &title }</span>

@@ -116,6 +116,7 @@ crate::catalogue::messages! {
     pair_spec_and_status() "One person edits, another reports the status";
     pair_spec_and_status_says() "A sets replicas 3→5, B reports through /status that 3 are ready.";
     pair_of_play_says() "The edits of your working copies in Play.";
+    pair_of_play_others(others) "The edits of your working copies in Play. Beside A and B, only an actor with an edit there takes part. “{others}” has one that deletes the object.";
     pair_of_case_says(a, fields, b, field, value) "A is {a} and writes the change of your case: {fields}. B is {b} and sets {field} to {value}. What B writes, and with which client, is made up: choose another edit below.";
     fields_and_more(fields, count) "{fields} and {count} more";
     no_fields() "no field has another value";

@@ -189,7 +189,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "remote_secrets_left_out", "remote_no_path", "remote_not_listed", "remote_gap",
         "earlier_fold", "earlier_show", "tries_fold", "tries_show",
         "out_none",
-        "between_anyone", "between_now", "impossible", "no_fields", "pair_of_case_says", "pair_of_play_says",
+        "between_anyone", "between_now", "impossible", "no_fields", "pair_of_case_says", "pair_of_play_says", "pair_of_play_others",
         "live_no_answer", "live_unknown_kind", "live_writes_to", "log_branch_title", "log_left", "log_left_live", "log_not_here",
         "live_none", "versions_branch_title", "versions_left",
         "audit_cancelled", "audit_others", "audit_live_cut", "audit_more", "audit_reading", "audit_replaying", "audit_restarted",
