@@ -170,7 +170,7 @@ pub fn answer(property: Option<&Safety>, answer: &PropertyAnswer) -> String {
         // One that somebody wrote.
         ControllerWitness::Unsafe(..) if property.is_none() => en::orders_breaks(&steps),
         ControllerWitness::Unsafe(..) => en::orders_unsafe(&steps),
-        ControllerWitness::NeverRests(..) => en::orders_never_rests(&steps),
+        ControllerWitness::NeverRests(_, cycle) => en::orders_never_rests(&steps, &cycle.len()),
         ControllerWitness::RestsWrong(_) => en::orders_rests_wrong(&steps),
     }
 }

@@ -102,7 +102,7 @@ crate::catalogue::messages! {
     orders_broken_now() "broken already, at this step";
     orders_unknown() "no history that breaks it was found";
     orders_unsafe(steps) "broken: the shortest history has {steps} {steps|step|steps} from here";
-    orders_never_rests(steps) "broken: a history of {steps} {steps|step|steps} ends in a cycle of writes";
+    orders_never_rests(steps, repeated) "broken: a history of {steps} {steps|step|steps} ends in a cycle of writes: its last {repeated} {repeated|step|steps} can repeat for ever";
     orders_rests_wrong(steps) "broken: a history of {steps} {steps|step|steps} from here ends otherwise";
     orders_open() "Open it in Play";
     orders_open_of(property) "Open the history that breaks: {property}";

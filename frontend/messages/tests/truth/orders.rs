@@ -160,8 +160,13 @@ pub const ORDERS: &[(&str, ConditionOf<Orders>)] = &[
     ("orders_never_rests", |said, it| {
         let run = it.witness.as_ref()?;
         let revision = |world: &World| world.server().store().revision();
-        let wrote = revision(run.last()?.world()) > revision(&it.start);
-        Some(wrote && said.number("steps")? as usize == it.steps)
+        let repeated = said.number("repeated")? as usize;
+        let begin = match run.len().checked_sub(repeated)? {
+            0 => &it.start,
+            before => run[before - 1].world(),
+        };
+        let wrote = revision(run.last()?.world()) > revision(begin);
+        Some(repeated > 0 && wrote && said.number("steps")? as usize == it.steps)
     }),
     ("orders_rests_wrong", |said, it| {
         let end = match it.witness.as_ref()?.last() {
