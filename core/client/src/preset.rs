@@ -226,6 +226,19 @@ impl Preset {
         .find(|preset| preset.manager() == Some(manager))
     }
 
+    /// Returns whether a write to `/scale` is one of the two clients that send empty options: the server takes their
+    /// manager from the User-Agent.
+    pub(crate) fn names_no_manager(write: &Write) -> bool {
+        let clients = [
+            (Preset::KubectlScale, Strategy::MergePatch),
+            (Preset::Autoscaler, Strategy::Update),
+        ];
+        write.subresource == Some(Subresource::Scale)
+            && clients.into_iter().any(|(preset, strategy)| {
+                write.strategy == strategy && write.manager.as_deref() == preset.manager()
+            })
+    }
+
     /// Returns the client's way of writing an object of this kind; `None` if it cannot: it needs a
     /// scale subresource that the kind does not have.
     pub fn write(self, resource: &Resource) -> Option<Write> {
@@ -334,14 +347,11 @@ mod tests {
                 "PATCH ?fieldManager=kubectl&force=false",
             ),
             (Preset::KubectlReplace, "PUT ?fieldManager=kubectl-replace"),
-            (Preset::KubectlScale, "PATCH /scale?fieldManager=kubectl"),
+            (Preset::KubectlScale, "PATCH /scale"),
             (Preset::KubectlLabel, "PATCH ?fieldManager=kubectl-label"),
             (Preset::Update, "PUT "),
             (Preset::MergeFrom, "PATCH "),
-            (
-                Preset::Autoscaler,
-                "PUT /scale?fieldManager=kube-controller-manager",
-            ),
+            (Preset::Autoscaler, "PUT /scale"),
         ] {
             assert_eq!(of(preset), expected, "{preset:?}");
         }

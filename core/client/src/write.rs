@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::call::SentObject;
 use super::server_fields::set_by_writes;
-use super::{Call, Edit, Patch, Sender, WorkingCopy, bare, client_side_apply};
+use super::{Call, Edit, Patch, Preset, Sender, WorkingCopy, bare, client_side_apply};
 use optimist_apiserver::apply::{
     ManagedFieldsOperation, Manager, Managers, Path, Set, compare, extract, field_set,
     fields_below, merge, remove,
@@ -239,10 +239,16 @@ impl Write {
         }
     }
 
-    /// Returns the sender of the write and its options, with the User-Agent of an actor.
+    /// Returns the sender of the write and its options, with the User-Agent of an actor. A client that names no
+    /// field manager sends its own User-Agent instead.
     pub fn sender<'a>(&'a self, user_agent: &'a str) -> Sender<'a> {
+        let manager = self.manager.as_deref();
+        let (user_agent, manager) = match manager.filter(|_| Preset::names_no_manager(self)) {
+            Some(agent) => (agent, None),
+            None => (user_agent, manager),
+        };
         Sender {
-            manager: self.manager.as_deref(),
+            manager,
             dry_run: self.dry_run,
             ..Sender::new(user_agent)
         }
