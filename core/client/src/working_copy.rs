@@ -23,6 +23,16 @@ pub struct WorkingCopy {
 }
 
 impl WorkingCopy {
+    /// A copy of an object with a change.
+    pub(crate) fn changed(read: &Arc<Value>, change: impl FnOnce(&mut Value)) -> Self {
+        let mut object = (**read).clone();
+        change(&mut object);
+        let mut copy = Self::default();
+        copy.settle(Arc::clone(read));
+        copy.edit(object);
+        copy
+    }
+
     /// Nothing read yet.
     pub const BLANK: WorkingCopy = WorkingCopy {
         read: None,

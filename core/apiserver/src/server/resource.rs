@@ -10,7 +10,7 @@ use super::Fact;
 use super::custom::{self, Custom};
 use super::kinds::{Collection, Namespace, NotAllocated, Rules, Supply, metadata};
 use crate::apply::{Set, Versions};
-use crate::object::{GroupName, GroupVersion, Metadata};
+use crate::object::{GroupName, GroupVersion};
 use crate::schema::kinds::Root;
 use crate::schema::{Empties, zero};
 use crate::status::{FieldError, Refusal, Status};

@@ -436,16 +436,6 @@ impl ReadChange<'_> {
         Stage::Editing(editor.strictly(agent.is_strict))
     }
 
-    /// The object with another value at one place.
-    fn only(&self, change: impl FnOnce(&mut Value)) -> WorkingCopy {
-        let mut object = (*self.live).clone();
-        change(&mut object);
-        let mut copy = WorkingCopy::default();
-        copy.settle(Arc::clone(&self.live));
-        copy.edit(object);
-        copy
-    }
-
     /// Replicas alone.
     fn scale(&self, preset: Preset, agent: Agent, write: Write) -> Option<Stage> {
         let replicas = self.edited().pointer("/spec/replicas")?.clone();
@@ -460,7 +450,7 @@ impl ReadChange<'_> {
         if self.live.pointer("/spec/replicas") == Some(&replicas) {
             return Some(Stage::Done);
         }
-        let copy = self.only(|object| object["spec"]["replicas"] = replicas);
+        let copy = WorkingCopy::changed(&self.live, |object| object["spec"]["replicas"] = replicas);
         Some(self.edits(agent, write, copy))
     }
 
@@ -471,7 +461,9 @@ impl ReadChange<'_> {
         if labels(self.first) == wanted {
             return None;
         }
-        let copy = self.only(|object| object.set_meta("labels", wanted.unwrap_or_default()));
+        let copy = WorkingCopy::changed(&self.live, |object| {
+            object.set_meta("labels", wanted.unwrap_or_default())
+        });
         Some(match copy.is_edited() {
             true => self.edits(agent, write, copy),
             false => Stage::Done,

@@ -120,7 +120,7 @@ impl Scene {
     }
 
     /// The parts that a person adds, as the scene has them: without a manifest that cannot be the refused write.
-    pub fn given(&self, given: &GivenParts) -> GivenParts {
+    pub fn usable_parts(&self, given: &GivenParts) -> GivenParts {
         match self.has_manifest() {
             true => given.clone(),
             false => given.without_manifest(),

@@ -86,7 +86,7 @@ pub const STEPS: &[(&str, Condition)] = &[
     ("did_connect_ends", |said, at| {
         let first = &at.exchange()?.received[0];
         let is_old = is_too_old(at, at.world()).is_some();
-        Some(is_old && said.inner("event")?.text("code") == first["object"]["code"].to_string())
+        Some(is_old && first["object"]["code"] == said.inner("event")?.number("code")?)
     }),
     ("did_deliver_error", |said, at| {
         let last = at.last()?;

@@ -203,7 +203,7 @@ impl CaseReading {
     /// The reason why there is none.
     pub(super) fn of_message(error: &ReportedError, given: &GivenParts) -> Result<Self, NoScene> {
         let scene = Scene::rebuild(error, given)?;
-        let given = scene.given(given);
+        let given = scene.usable_parts(given);
         let none = || NoScene::NotInstalled(NotInstalled::NoObject);
         let object = scene.installed.object().ok_or_else(none)?;
         // It can have the values of a manifest.

@@ -260,7 +260,6 @@ fn attribute(attribute: &Value, path: &ErrorPath<'_>, errors: &mut Vec<FieldErro
     let given = ["bool", "int", "string", "version"]
         .into_iter()
         .chain(LISTS);
-    // An update is checked with its empty lists.
     let is_given = |field: &&str| attribute.get(field).is_some_and(|it| *it != json!([]));
     let given = given.filter(is_given).count();
     let mut text = |value: &Value, path: ErrorPath<'_>, is_version: bool| {

@@ -222,6 +222,26 @@ fn add_own(kind: &str, rules: &mut Rules) {
         "StatefulSet" => rules.prepare = stateful_set,
         "Endpoints" => rules.notices = &endpoints::NOTICES,
         "Node" => nodes::add_rules(rules),
+        "CertificateSigningRequest" => certificates::add_rules(rules),
+        "APIService" => {
+            rules.emptied_bytes = Some(&api_service::EMPTIED);
+            rules.prepare = api_service::prepare;
+        }
+        "Ingress" => add_ingress_rules(rules),
+        "ServiceCIDR" => rules.status.prepare = addresses::keep_all_but_status,
+        "EndpointSlice" => rules.prepare = endpoints::drop_topology,
+        "Event" => {
+            rules.validate = event::validate_in_own_group;
+            rules.collection = Collection::None;
+            rules.validates = |_| true;
+        }
+        _ => add_own_of_devices_and_volumes(kind, rules),
+    }
+}
+
+/// The same of what a Pod can claim, and of the drivers of it.
+fn add_own_of_devices_and_volumes(kind: &str, rules: &mut Rules) {
+    match kind {
         "PersistentVolume" => {
             add_volume_rules(rules);
             rules.timed = Some(persistent_volumes::note_phase);
@@ -231,12 +251,6 @@ fn add_own(kind: &str, rules: &mut Rules) {
             add_volume_rules(rules);
             rules.encoded_anew = true;
         }
-        "CertificateSigningRequest" => certificates::add_rules(rules),
-        "APIService" => {
-            rules.emptied_bytes = Some(&api_service::EMPTIED);
-            rules.prepare = api_service::prepare;
-        }
-        "Ingress" => add_ingress_rules(rules),
         "ResourceClaim" => {
             rules.status.prepare = claim_status::prepare_status;
             rules.looks_at = &admin_access::OF_CLAIM;
@@ -250,13 +264,6 @@ fn add_own(kind: &str, rules: &mut Rules) {
             rules.timed = Some(device_slices::note_taints);
         }
         "CSIDriver" => rules.prepare = storage::drop_from_driver,
-        "ServiceCIDR" => rules.status.prepare = addresses::keep_all_but_status,
-        "EndpointSlice" => rules.prepare = endpoints::drop_topology,
-        "Event" => {
-            rules.validate = event::validate_in_own_group;
-            rules.collection = Collection::None;
-            rules.validates = |_| true;
-        }
         _ => {}
     }
 }

@@ -52,7 +52,7 @@ impl Gap {
     }
 }
 
-/// How a block of text ends.
+/// The end of a block of text.
 #[derive(Clone, Copy, PartialEq)]
 enum Chomping {
     Strip,
@@ -159,7 +159,7 @@ impl TokenScanner<'_> {
         Ok(())
     }
 
-    /// What follows `|` or `>` on its line.
+    /// The rest of the line behind `|` or `>`.
     fn block_header(&mut self) -> Result<(Chomping, usize), YamlMistake> {
         let (mut chomping, mut increment) = (Chomping::Clip, 0);
         let mut has_chomping = false;

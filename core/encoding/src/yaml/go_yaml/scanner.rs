@@ -25,7 +25,7 @@ pub(super) struct TokenScanner<'a> {
     plain: Option<&'a str>,
     pub(super) mark: Mark,
     tokens: VecDeque<YamlToken>,
-    /// How many tokens were taken.
+    /// The number of tokens that were taken.
     taken: usize,
     ended: bool,
     pub(super) flow_level: usize,

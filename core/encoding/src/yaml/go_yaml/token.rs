@@ -1,4 +1,4 @@
-//! What a text consists of (`yaml_token_t`), and places in it.
+//! The tokens of a text (`yaml_token_t`), and places in it.
 
 use saphyr_parser::{Marker, ScalarStyle, Span};
 
@@ -20,7 +20,7 @@ impl Mark {
         Span::empty(self.marker())
     }
 
-    /// What is between it and another place.
+    /// The text between it and another place.
     pub(super) fn span_to(self, end: Mark) -> Span {
         Span::new(self.marker(), end.marker())
     }
@@ -81,7 +81,7 @@ pub(super) fn is_blank_or_end(c: char) -> bool {
     is_blank(c) || is_break_or_end(c)
 }
 
-/// What names of anchors, handles and directives consist of.
+/// Returns whether names of anchors, handles and directives can have a character.
 pub(super) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 }
