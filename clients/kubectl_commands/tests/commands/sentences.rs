@@ -57,7 +57,8 @@ pub fn all() -> Vec<Tried> {
         let Err(NotDetected::Form { form, .. }) = detect(text) else {
             panic!("it is a form: {text}");
         };
-        let (TextForm::Table(object) | TextForm::Description(object) | TextForm::Diff(object)) = form
+        let (TextForm::Table(object) | TextForm::Description(object) | TextForm::Diff(object)) =
+            form
         else {
             panic!("it names an object: {text}");
         };
