@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 use super::fast_hash::FastMap;
 
-/// The values that were worked out last, by their keys: at least [`KEPT`] of them, and fewer than twice as many.
+/// The values that were worked out last, by their keys: at least [`KEPT`] of them, and at most twice as many.
 /// A search goes from near states to far ones, so it asks for what is new.
 #[derive(Clone, Debug)]
 pub(crate) struct Memo<K, V> {

@@ -131,9 +131,13 @@ fn a_manifest_that_was_brought_is_the_refused_write() {
         .as_object_mut()
         .expect("a spec")
         .remove("replicas");
-    let given = GivenParts::default().or_of_manifest(&other);
+    let given = GivenParts {
+        previous_manifest: Some(manifest.clone()),
+        ..GivenParts::default().or_of_manifest(&other)
+    };
     let scene = Scene::rebuild(&errors[0], &given).expect("there is a scene");
     assert!(scene.missing.contains(&MissingPart::Values));
+    assert_eq!(scene.change.expect("there is a change").previous, None);
     let named = GivenParts {
         name: Some("api".to_owned()),
         ..GivenParts::default()

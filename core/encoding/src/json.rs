@@ -66,9 +66,10 @@ pub fn parse(text: &[u8]) -> Result<Node, SyntaxError> {
     if let Some(node) = str::from_utf8(text).ok().and_then(parse_plain) {
         return Ok(node);
     }
-    let text = &*zeros::without_sign(text);
+    let given = text;
+    let text = &*zeros::without_sign(given);
     serde_json::from_slice(text).or_else(|error| {
-        if let Some(message) = syntax::syntax_error(text) {
+        if let Some(message) = syntax::syntax_error(given) {
             return Err(SyntaxError::new(&error, message));
         }
         let lossy = String::from_utf8_lossy(text);
@@ -480,6 +481,15 @@ fn push_escaped(text: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_minus_before_a_zero_is_in_the_error_as_it_was_sent() {
+        let message = parse(b"{-0:1}").unwrap_err().message;
+        assert!(
+            message.starts_with("invalid character '-' looking"),
+            "{message}"
+        );
+    }
 
     #[test]
     fn the_first_special_byte_is_found_wherever_it_is() {

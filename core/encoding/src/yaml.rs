@@ -21,7 +21,7 @@ pub use located::{Content, Located, Member, parse_located};
 pub use scalars::resolve;
 pub use write::written;
 
-use go_yaml::YamlMistake;
+use go_yaml::{Most, YamlMistake};
 use scalars::{as_in_json, endless, scalar};
 
 /// A parsed document.
@@ -110,7 +110,14 @@ pub fn parse(text: &str) -> Result<Document, YamlError> {
             duplicates: Vec::new(),
         });
     }
-    let events = go_yaml::events(text, MAX_DEPTH).map_err(|mistake| for_people(text, mistake))?;
+    // Positions count behind a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // A list or a map has two events.
+    let most = Most {
+        depth: MAX_DEPTH,
+        events: 2 * MAX_NODES,
+    };
+    let events = go_yaml::events(text, most).map_err(|mistake| for_people(text, mistake))?;
     let mut reader = YamlReader {
         text,
         events: events.into_iter(),
@@ -178,6 +185,7 @@ struct YamlReader<'a> {
 fn for_people(text: &str, mistake: YamlMistake) -> YamlError {
     let (problem, named, at) = match mistake {
         YamlMistake::TooDeep(at) => return error(at, "nested too deep"),
+        YamlMistake::TooLarge(at) => return error(at, TOO_LARGE),
         YamlMistake::Told { problem, named, at } => (problem, named, at),
     };
     let reported = match named {
@@ -185,6 +193,8 @@ fn for_people(text: &str, mistake: YamlMistake) -> YamlError {
         None => format!("yaml: {problem}"),
     };
     let found = Parser::new_from_str(text).find_map(Result::err);
+    // A mistake behind this one is another one.
+    let found = found.filter(|found| found.marker().line() <= at.start.line());
     let told = match found {
         Some(found) => error(Span::empty(*found.marker()), found.info()),
         None => error(at, &problem),
@@ -404,6 +414,21 @@ mod tests {
         );
         assert_eq!(value("a: |\n  x\nb: z"), json!({"a": "x\n", "b": "z"}));
         assert_eq!(value("a: |\n  x\n"), json!({"a": "x\n"}));
+    }
+
+    #[test]
+    fn a_document_with_too_many_nodes_is_refused_while_it_is_read() {
+        let refused = parse(&"-\n".repeat(2_000_000)).unwrap_err();
+        assert_eq!(refused.message, TOO_LARGE);
+        let handles = (0..100_000).map(|at| format!("%TAG !h{at}! b\n"));
+        let text: String = handles.chain(["--- !h7!x 1\n".to_owned()]).collect();
+        assert!(parse(&text).is_ok());
+    }
+
+    #[test]
+    fn a_byte_order_mark_moves_no_position() {
+        let mistake = parse("\u{feff}a: &x [*x]").unwrap_err();
+        assert_eq!(mistake.in_go(), "yaml: anchor 'x' value contains itself");
     }
 
     #[test]

@@ -10,7 +10,8 @@ use super::session::RecordedOperation;
 use super::{Session, ShareError};
 use optimist_apiserver::object::text;
 use optimist_simulation::{
-    Action, ActorId, ControllerStart, HistoryTree, Operation, Outcome, Start, Step, World,
+    Action, ActorId, ControllerOperation, ControllerStart, HistoryTree, Operation, Outcome, Start,
+    Step, World,
 };
 
 /// A session that is being replayed.
@@ -150,6 +151,18 @@ impl Session {
     }
 }
 
+/// Returns whether an operation drops, or reads, a watch that is closed. In older sessions, the watches of controllers
+/// stayed open when the API server restarted.
+fn is_about_closed_watch(operation: &Operation, tree: &HistoryTree) -> bool {
+    use ControllerOperation::{Deliver, DropWatch};
+    let Operation::Control(id, DropWatch(cache) | Deliver(cache)) = operation else {
+        return false;
+    };
+    let caches = tree.world().controller(*id).map(|it| it.caches());
+    let cache = caches.and_then(|caches| caches.get(*cache));
+    cache.is_some_and(|cache| !cache.is_watching())
+}
+
 /// Replays the step of a node, and returns the size of its answer.
 fn perform(recorded: &RecordedOperation, tree: &mut HistoryTree) -> Result<usize, ShareError> {
     const IMPOSSIBLE: ShareError = ShareError::Damaged("one of its steps cannot run");
@@ -170,7 +183,13 @@ fn perform(recorded: &RecordedOperation, tree: &mut HistoryTree) -> Result<usize
             copy.edit(object);
         }
     }
-    let id = tree.act_once(recorded.operation.clone());
+    let id = match tree.act_once(recorded.operation.clone()) {
+        // The numbers of the nodes stay.
+        None if is_about_closed_watch(&recorded.operation, tree) => {
+            tree.act_once(Operation::Wait(0))
+        }
+        id => id,
+    };
     let id = id.ok_or(IMPOSSIBLE)?;
     if let Some(kept) = kept {
         tree.go(recorded.parent);
@@ -244,5 +263,44 @@ fn weight(value: &Value) -> usize {
         Value::Array(items) => 1 + items.iter().map(weight).sum::<usize>(),
         Value::Object(map) => 1 + map.values().map(weight).sum::<usize>(),
         _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use optimist_controller::program::{ReadyProgram, ReadyProgramName};
+    use optimist_simulation::WIDGET;
+    use serde_json::json;
+
+    #[test]
+    fn a_session_that_drops_or_reads_a_watch_after_a_restart_still_opens() {
+        let ready = ReadyProgram::new(ReadyProgramName::ChildMaker);
+        let start = Start {
+            controllers: [(ActorId::C, ready.into())].into(),
+            ..Start::with(WIDGET)
+        };
+        let mut tree = HistoryTree::new(World::from_start(start.into()).unwrap().0);
+        tree.connect_controller(ActorId::C).unwrap();
+        tree.act(Operation::Compact { restart: true }).unwrap();
+        let mut session = Session::from_tree(&tree);
+        for operation in [
+            ControllerOperation::DropWatch(0),
+            ControllerOperation::Deliver(1),
+            ControllerOperation::Connect(0),
+        ] {
+            session.nodes.push(RecordedOperation {
+                parent: session.nodes.len(),
+                operation: Operation::Control(ActorId::C, operation),
+                touches: json!({}),
+            });
+        }
+        let steps = session.nodes.len();
+        (session.current, session.end) = (steps, steps);
+        let text = session.to_text();
+        let tree = Session::parse(&text).unwrap().replay().finish().unwrap();
+        assert_eq!((tree.len(), tree.current()), (steps + 1, steps));
+        let last = tree.step(steps).unwrap();
+        assert!(matches!(last.operation, Operation::Control(..)));
     }
 }

@@ -196,6 +196,7 @@ pub fn column_fate(row: &Row, column: &Path) -> String {
         None if is_open(row, column) => en::ways_depends(),
         None if row.values_made_up || is_item(column) => {
             match (column.find(&row.before), column.find(&row.after)) {
+                (None, None) => en::absent(),
                 (_, None) => en::fate_vanishes(),
                 (before, after) if before == after => en::fate_stays(),
                 _ => en::fate_default(),

@@ -372,13 +372,15 @@ impl Draft<'_> {
             .and_then(ErrorSource::client)
             .filter(|_| applies);
         let refused = client.map(|client| (client, self.manager.clone()));
+        let previous = self.given.previous_manifest.as_ref();
+        let previous = previous.filter(|_| missing.contains(&MissingPart::ObjectValues));
         let change = (applies && !on_status).then(|| WantedChange {
             manager: Some(self.manager.clone()),
             // Helm was refused, so it had not taken over its former entries.
             last_release: ReleaseMethod::ServerSide,
             refused,
             address: self.error.address.clone(),
-            previous: self.given.previous_manifest.clone(),
+            previous: previous.cloned(),
             ..WantedChange::manifest(self.wanted)
         });
         Ok(Scene {

@@ -117,7 +117,11 @@ pub const STEPS: &[(&str, Condition)] = &[
     }),
     ("did_deliver", |said, at| delivered(said, "event", at)),
     ("row_delivered", |said, at| match said.inner("event") {
-        Some(error) => Some(error.name() == "event_error"),
+        Some(_) => Some(
+            caches(at, at.world())
+                .iter()
+                .any(|cache| !cache.is_watching()),
+        ),
         None => delivered(said, "event", at),
     }),
     ("did_deliver_queued", |said, at| {
@@ -500,7 +504,6 @@ fn same_queue(at: &Moment<'_>) -> Option<bool> {
     Some(keys(at.last()?.before)? == keys(at.world())?)
 }
 
-/// Returns whether an event reached a cache: `MODIFIED web 101`.
 /// The version of a cache after which etcd was compacted and the API server was restarted.
 fn is_too_old(at: &Moment<'_>, world: &World) -> Option<u64> {
     let restart = Operation::Compact { restart: true };
@@ -512,6 +515,7 @@ fn is_too_old(at: &Moment<'_>, world: &World) -> Option<u64> {
     versions.filter(|version| *version < first).min()
 }
 
+/// Returns whether an event reached a cache: `MODIFIED web 101`.
 fn delivered(said: &Said, argument: &str, at: &Moment<'_>) -> Option<bool> {
     let event = said.text(argument);
     let [event, name, version] = event.split(' ').collect::<Vec<_>>()[..] else {

@@ -28,6 +28,17 @@ pub(super) enum YamlMistake {
     },
     /// It nests deeper than what is read here.
     TooDeep(Span),
+    /// It has more than what is read here.
+    TooLarge(Span),
+}
+
+/// The limits of a document.
+#[derive(Clone, Copy)]
+pub(super) struct Most {
+    /// The deepest nesting.
+    pub(super) depth: usize,
+    /// The most events.
+    pub(super) events: usize,
 }
 
 impl YamlMistake {
@@ -64,8 +75,7 @@ impl YamlMistake {
 ///
 /// # Errors
 /// If the text is not YAML.
-pub(super) fn events(text: &str, most_depth: usize) -> Result<Events, YamlMistake> {
-    let source = text.strip_prefix('\u{feff}').unwrap_or(text);
+pub(super) fn events(source: &str, most: Most) -> Result<Events, YamlMistake> {
     // Most texts are plain, which is seen faster.
     let plain = source
         .bytes()
@@ -79,7 +89,7 @@ pub(super) fn events(text: &str, most_depth: usize) -> Result<Events, YamlMistak
         return Err(YamlMistake::anywhere(problem, Mark::default()));
     }
     let plain = plain.then_some(source);
-    parser::EventParser::new(&text, plain, most_depth).document()
+    parser::EventParser::new(&text, plain, most).document()
 }
 
 /// Returns whether a text may contain this (`yaml_parser_update_buffer`).

@@ -7,7 +7,7 @@ use saphyr_parser::{Event, ScalarStyle, Span, Tag};
 
 use super::scanner::TokenScanner;
 use super::token::{Mark, TokenKind, YamlToken};
-use super::{Events, YamlMistake};
+use super::{Events, Most, YamlMistake};
 
 /// The anchor and the tag before a node.
 #[derive(Default)]
@@ -23,25 +23,30 @@ pub(super) struct EventParser<'a> {
     anchors: HashMap<String, usize>,
     last_anchor: usize,
     /// The prefixes of tags by their handles.
-    prefixes: Vec<(String, String)>,
+    prefixes: HashMap<String, String>,
     depth: usize,
     most_depth: usize,
+    most_events: usize,
 }
 
 impl<'a> EventParser<'a> {
-    pub(super) fn new(text: &'a [char], plain: Option<&'a str>, most_depth: usize) -> Self {
+    pub(super) fn new(text: &'a [char], plain: Option<&'a str>, most: Most) -> Self {
         Self {
             scanner: TokenScanner::new(text, plain),
             events: Vec::new(),
             anchors: HashMap::new(),
             last_anchor: 0,
-            prefixes: Vec::new(),
+            prefixes: HashMap::new(),
             depth: 0,
-            most_depth,
+            most_depth: most.depth,
+            most_events: most.events,
         }
     }
 
     fn next_is(&mut self, kinds: &[TokenKind]) -> Result<bool, YamlMistake> {
+        if self.events.len() > self.most_events {
+            return Err(YamlMistake::TooLarge(self.scanner.mark.span()));
+        }
         let token = self.scanner.peek()?;
         Ok(kinds.contains(&token.kind))
     }
@@ -111,19 +116,17 @@ impl<'a> EventParser<'a> {
                 TokenKind::Version(1, 1) => has_version = true,
                 TokenKind::Version(..) => return wrong("found incompatible YAML document"),
                 TokenKind::TagDirective(handle, prefix) => {
-                    if self.prefixes.iter().any(|(known, _)| *known == handle) {
+                    if self.prefixes.insert(handle, prefix).is_some() {
                         return wrong("found duplicate %TAG directive");
                     }
-                    self.prefixes.push((handle, prefix));
                 }
                 _ => break,
             }
             self.scanner.take_token()?;
         }
         for (handle, prefix) in [("!", "!"), ("!!", "tag:yaml.org,2002:")] {
-            if !self.prefixes.iter().any(|(known, _)| known == handle) {
-                self.prefixes.push((handle.to_owned(), prefix.to_owned()));
-            }
+            let known = self.prefixes.entry(handle.to_owned());
+            known.or_insert_with(|| prefix.to_owned());
         }
         Ok(())
     }
@@ -197,9 +200,8 @@ impl<'a> EventParser<'a> {
                 suffix,
             });
         }
-        let known = self.prefixes.iter().find(|(known, _)| known == handle);
-        match known {
-            Some((_, prefix)) => Ok(Tag {
+        match self.prefixes.get(handle) {
+            Some(prefix) => Ok(Tag {
                 handle: prefix.clone(),
                 suffix,
             }),
