@@ -162,6 +162,8 @@ fn created(first: &Written) -> Option<Value> {
             "apiVersion": object["apiVersion"], "fieldsType": "FieldsV1",
             "fieldsV1": to_fields_v1(&fields), "time": "2026-01-01T00:00:00Z"}));
     }
+    // A server stores no object without its defaults.
+    fill_defaults(&mut object, root);
     object.set_meta("uid", "00000000-0000-4000-8000-00000000000a");
     object.set_meta("resourceVersion", "500");
     object.set_meta("managedFields", Value::Array(entries));
