@@ -12,10 +12,11 @@ use super::{
     Action, ActorId, ControllerEvent, ControllerOperation, ObjectRef, Operation, Received,
     WatchAction, World,
 };
+use crate::watcher::{status_code, status_line};
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::patch::names_version;
-use optimist_apiserver::server::{EventType, Fact, Facts};
+use optimist_apiserver::server::{Fact, Facts};
 use optimist_apiserver::storage::Revision;
 use optimist_client::{AnsweredRequest, Lost, Reply, Strategy, Write, is_conflict_status};
 use optimist_client::{ValueChange, changes};
@@ -414,10 +415,7 @@ impl Step {
     /// The `metav1.Status` of the ERROR that a watch began with.
     fn error(&self) -> Option<&Value> {
         match &self.operation {
-            Operation::Watch(_) => self.arrived.iter().find_map(|received| {
-                let is_error = received.event.event_type == EventType::Error;
-                is_error.then_some(&*received.event.object)
-            }),
+            Operation::Watch(_) => self.arrived.iter().find_map(|received| received.status()),
             Operation::Act(_, Action::Request(_)) => {
                 let events = self.exchange.as_ref()?.received.as_array()?;
                 let error = events.iter().find(|event| text(event, "type") == "ERROR");
@@ -455,7 +453,7 @@ impl Step {
     /// was sent.
     pub fn status_line(&self) -> String {
         match (self.error(), &self.exchange) {
-            (Some(error), _) => format!("{} {}", error["code"], text(error, "reason")),
+            (Some(error), _) => status_line(error),
             (None, Some(exchange)) => exchange.status_line(),
             (None, None) => String::new(),
         }
@@ -463,8 +461,7 @@ impl Step {
 
     /// The status code of the answer; of a watch that begins with an error, that of the error.
     pub fn code(&self) -> Option<u16> {
-        let error = self.error().and_then(|error| error["code"].as_u64());
-        let error = error.and_then(|code| code.try_into().ok());
+        let error = self.error().and_then(status_code);
         error.or(self.exchange.as_ref().map(|exchange| exchange.code))
     }
 

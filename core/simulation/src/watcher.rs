@@ -70,13 +70,12 @@ pub struct Received {
 impl Received {
     /// `410 Expired`, if it is an error.
     pub fn status_line(&self) -> Option<String> {
-        let status = self.status()?;
-        Some(format!("{} {}", status["code"], text(status, "reason")))
+        self.status().map(status_line)
     }
 
     /// The code of its status, if it is an error.
     pub fn code(&self) -> Option<u16> {
-        self.status()?["code"].as_u64()?.try_into().ok()
+        self.status().and_then(status_code)
     }
 
     /// The server's message, if it is an error.
@@ -89,9 +88,20 @@ impl Received {
         self.status().is_some_and(|status| status["code"] == 410)
     }
 
-    fn status(&self) -> Option<&Value> {
+    /// The `metav1.Status`, if it is an error.
+    pub(super) fn status(&self) -> Option<&Value> {
         (self.event.event_type == EventType::Error).then_some(&*self.event.object)
     }
+}
+
+/// The code and the reason of a `metav1.Status`: `410 Expired`.
+pub(super) fn status_line(status: &Value) -> String {
+    format!("{} {}", status["code"], text(status, "reason"))
+}
+
+/// The code of a `metav1.Status`.
+pub(super) fn status_code(status: &Value) -> Option<u16> {
+    status["code"].as_u64()?.try_into().ok()
 }
 
 /// The state of a watcher. Cloning is cheap.

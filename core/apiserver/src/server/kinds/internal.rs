@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use self::orders::{ORDERS, VOLUME_SOURCES};
+use self::orders::{ORDERS, volume_sources};
 use crate::field::ErrorPath;
 use crate::json::Raw;
 use crate::object::text;
@@ -107,7 +107,7 @@ pub(super) fn volume_source(volume: &Value, sources: &Value) -> String {
         return String::new();
     };
     let mut members = Vec::new();
-    for name in VOLUME_SOURCES {
+    for name in volume_sources() {
         let mut member = String::new();
         match (sources.get(name), spec.field(name)) {
             (Some(source), Some(field)) => typed(&mut member, source, &field.ty, &Value::Null, 1),

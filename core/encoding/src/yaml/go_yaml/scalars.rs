@@ -183,6 +183,12 @@ impl TokenScanner<'_> {
                 _ => {}
             }
         }
+        self.skip_line_end()?;
+        Ok((chomping, increment))
+    }
+
+    /// Takes the rest of a line that may have a comment, and nothing else.
+    pub(super) fn skip_line_end(&mut self) -> Result<(), YamlMistake> {
         self.skip_blanks();
         self.skip_comment();
         if !is_break_or_end(self.ahead(0)) {
@@ -191,7 +197,7 @@ impl TokenScanner<'_> {
         if is_break(self.ahead(0)) {
             self.skip_break();
         }
-        Ok((chomping, increment))
+        Ok(())
     }
 
     /// Takes the indentation and the empty lines of a block, whose indentation is found by its first line if it is 0.

@@ -388,14 +388,22 @@ impl<'a> TokenScanner<'a> {
         Ok(())
     }
 
-    fn fetch_block_entry(&mut self) -> Result<(), YamlMistake> {
-        if self.flow_level == 0 {
-            if !self.allows_key {
-                return self.fail("block sequence entries are not allowed in this context");
-            }
-            let mark = self.mark;
-            self.roll(mark.column, None, TokenKind::BlockSequenceStart, mark);
+    /// Begins a block at this column, if none is open there; not in a list or a map in brackets.
+    fn begin_block(&mut self, kind: TokenKind, problem: &str) -> Result<(), YamlMistake> {
+        if self.flow_level > 0 {
+            return Ok(());
         }
+        if !self.allows_key {
+            return self.fail(problem);
+        }
+        let mark = self.mark;
+        self.roll(mark.column, None, kind, mark);
+        Ok(())
+    }
+
+    fn fetch_block_entry(&mut self) -> Result<(), YamlMistake> {
+        let problem = "block sequence entries are not allowed in this context";
+        self.begin_block(TokenKind::BlockSequenceStart, problem)?;
         self.forget_key()?;
         self.allows_key = true;
         self.push_character(TokenKind::BlockEntry);
@@ -403,13 +411,8 @@ impl<'a> TokenScanner<'a> {
     }
 
     fn fetch_key(&mut self) -> Result<(), YamlMistake> {
-        if self.flow_level == 0 {
-            if !self.allows_key {
-                return self.fail("mapping keys are not allowed in this context");
-            }
-            let mark = self.mark;
-            self.roll(mark.column, None, TokenKind::BlockMappingStart, mark);
-        }
+        let problem = "mapping keys are not allowed in this context";
+        self.begin_block(TokenKind::BlockMappingStart, problem)?;
         self.forget_key()?;
         self.allows_key = self.flow_level == 0;
         self.push_character(TokenKind::Key);
@@ -434,13 +437,8 @@ impl<'a> TokenScanner<'a> {
             }
             self.allows_key = false;
         } else {
-            if self.flow_level == 0 {
-                if !self.allows_key {
-                    return self.fail("mapping values are not allowed in this context");
-                }
-                let mark = self.mark;
-                self.roll(mark.column, None, TokenKind::BlockMappingStart, mark);
-            }
+            let problem = "mapping values are not allowed in this context";
+            self.begin_block(TokenKind::BlockMappingStart, problem)?;
             self.allows_key = self.flow_level == 0;
         }
         self.push_character(TokenKind::Value);
@@ -477,15 +475,7 @@ impl<'a> TokenScanner<'a> {
         let start = self.mark;
         let kind = self.directive()?;
         self.push(kind, start);
-        self.skip_blanks();
-        self.skip_comment();
-        if !is_break_or_end(self.ahead(0)) {
-            return self.fail("did not find expected comment or line break");
-        }
-        if is_break(self.ahead(0)) {
-            self.skip_break();
-        }
-        Ok(())
+        self.skip_line_end()
     }
 
     fn fetch_tag(&mut self) -> Result<(), YamlMistake> {

@@ -103,46 +103,11 @@ pub(super) const ORDERS: [(&str, &[&str]); 4] = [
             "image",
         ],
     ),
-    (
-        "PersistentVolumeSpec",
-        &[
-            "capacity",
-            "gcePersistentDisk",
-            "awsElasticBlockStore",
-            "hostPath",
-            "glusterfs",
-            "nfs",
-            "rbd",
-            "quobyte",
-            "iscsi",
-            "flexVolume",
-            "cinder",
-            "cephfs",
-            "fc",
-            "flocker",
-            "azureFile",
-            "vsphereVolume",
-            "azureDisk",
-            "photonPersistentDisk",
-            "portworxVolume",
-            "scaleIO",
-            "local",
-            "storageos",
-            "csi",
-            "accessModes",
-            "claimRef",
-            "persistentVolumeReclaimPolicy",
-            "storageClassName",
-            "mountOptions",
-            "volumeMode",
-            "nodeAffinity",
-            "volumeAttributesClassName",
-        ],
-    ),
+    ("PersistentVolumeSpec", &PERSISTENT_VOLUME),
 ];
 
-/// The sources of a PersistentVolume inside.
-pub(super) const VOLUME_SOURCES: [&str; 22] = [
+const PERSISTENT_VOLUME: [&str; 31] = [
+    "capacity",
     "gcePersistentDisk",
     "awsElasticBlockStore",
     "hostPath",
@@ -165,4 +130,20 @@ pub(super) const VOLUME_SOURCES: [&str; 22] = [
     "local",
     "storageos",
     "csi",
+    "accessModes",
+    "claimRef",
+    "persistentVolumeReclaimPolicy",
+    "storageClassName",
+    "mountOptions",
+    "volumeMode",
+    "nodeAffinity",
+    "volumeAttributesClassName",
 ];
+
+/// The sources of a PersistentVolume, a struct of their own inside.
+pub(super) fn volume_sources() -> impl Iterator<Item = &'static str> {
+    let sources = PERSISTENT_VOLUME
+        .into_iter()
+        .skip_while(|name| *name == "capacity");
+    sources.take_while(|name| *name != "accessModes")
+}
