@@ -261,12 +261,26 @@ fn claim_kept(claim: &Checked<'_>, errors: &mut Vec<FieldError>) {
     errors.extend(claim_modes_kept(claim.object, live));
 }
 
-/// Compares two specs as `apiequality.Semantic.DeepEqual`: an empty map of amounts is one that is not there.
+/// The maps in the spec of a claim. Its other members without members are structs.
+const MAPS: [&str; 3] = [
+    "/resources/limits",
+    "/resources/requests",
+    "/selector/matchLabels",
+];
+
+/// Compares two specs as `apiequality.Semantic.DeepEqual`: an empty map is one that is not there.
 fn same_specs(one: &Value, other: &Value) -> bool {
     let comparable = |spec: &Value| {
         let mut spec = spec.clone();
-        if let Some(Value::Object(resources)) = spec.get_mut("resources") {
-            resources.retain(|_, amounts| amounts.as_object().is_none_or(|it| !it.is_empty()));
+        for (parent, name) in MAPS.iter().filter_map(|path| path.rsplit_once('/')) {
+            if let Some(Value::Object(parent)) = spec.pointer_mut(parent)
+                && parent
+                    .get(name)
+                    .and_then(Value::as_object)
+                    .is_some_and(JsonMap::is_empty)
+            {
+                parent.remove(name);
+            }
         }
         spec
     };

@@ -70,9 +70,12 @@ pub(super) fn init(
         errors.extend(common(container, pod, &path));
         errors.extend(container_restarts::validate(container, &path));
         let name = text(container, "name");
-        if !seen.insert(name) && !name.is_empty() {
+        // `validateInitContainers`: an empty name is one of the others only, not of an earlier one of these.
+        if seen.contains(name) {
             let field = path.child("name");
             errors.push(FieldError::duplicate(field, &name.into()));
+        } else if !name.is_empty() {
+            seen.insert(name);
         }
         errors.extend(host_ports(std::slice::from_ref(container), whole));
         if text(container, "restartPolicy") == "Always" {

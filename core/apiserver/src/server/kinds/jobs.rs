@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::checks::{Checked, FieldCheck};
 use super::label_selector::list;
 use super::metadata::IMMUTABLE;
-use super::{Notices, internal, label_selector, names, pod_template};
+use super::{LooksAt, Notices, internal, label_selector, names, pod_template};
 use crate::field::ErrorPath;
 use crate::object::{JsonMap, Metadata, text};
 use crate::status::FieldError;
@@ -38,6 +38,12 @@ pub(super) const NOTICES: Notices = Notices {
     ..Notices::NONE
 };
 
+/// What its preparation sees.
+pub(super) const LOOKS_AT: LooksAt = LooksAt {
+    shared_labels: true,
+    ..LooksAt::NOTHING
+};
+
 /// `jobStrategy.PrepareForCreate`.
 pub(super) fn prepare(job: &mut Value, live: Option<&Value>) {
     if live.is_some() || job["spec"]["manualSelector"] == true {
@@ -45,8 +51,9 @@ pub(super) fn prepare(job: &mut Value, live: Option<&Value>) {
     }
     // A job without labels got those of its template: the same map, not a copy of it. One that
     // was given equal labels is taken for such a job.
-    let template = job.pointer("/spec/template/metadata/labels").cloned();
-    let shared = template.is_some() && job.pointer("/metadata/labels") == template.as_ref();
+    let template = job.pointer("/spec/template/metadata/labels");
+    let own = job.pointer("/metadata/labels");
+    let shared = template.is_some_and(|labels| own.unwrap_or(&json!({})) == labels);
     select_own_pods(job);
     if shared && let Some(labels) = job.pointer("/spec/template/metadata/labels").cloned() {
         job.set_meta("labels", labels);

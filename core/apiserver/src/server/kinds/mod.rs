@@ -131,7 +131,7 @@ impl From<Vec<FieldError>> for NotAllocated {
     }
 }
 
-/// The inputs of the checks of a kind besides an object and the stored one.
+/// The inputs of the rules of a kind besides an object and the stored one.
 #[derive(Debug)]
 pub struct LooksAt {
     /// The subresources (`""` is the main resource) whose checks tell the empty lists and maps of an update from
@@ -139,6 +139,8 @@ pub struct LooksAt {
     pub empties: &'static [&'static str],
     /// Checks what an object, given the stored one on update, may claim in its namespace.
     pub namespace: fn(&Value, Option<&Value>, Namespace<'_>) -> Option<FieldError>,
+    /// `true` if a new object without labels shares those of its template, also empty ones, until it is copied.
+    pub shared_labels: bool,
 }
 
 impl LooksAt {
@@ -146,6 +148,7 @@ impl LooksAt {
     pub const NOTHING: Self = Self {
         empties: &[],
         namespace: |_, _, _| None,
+        shared_labels: false,
     };
     /// The empty lists and maps of updates of the main resource.
     pub const EMPTIES: Self = Self {

@@ -207,6 +207,7 @@ fn add_own(kind: &str, rules: &mut Rules) {
                 jobs::prepare(job, live);
             };
             rules.fill_on_reading = Some(jobs::labels_of_template);
+            rules.looks_at = &jobs::LOOKS_AT;
             rules.notices = &jobs::NOTICES;
         }
         "VolumeAttributesClass" => {

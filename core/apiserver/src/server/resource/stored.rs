@@ -213,6 +213,14 @@ impl Resource {
         }
     }
 
+    /// Returns whether a new object without labels shares those of its template.
+    pub(in crate::server) fn shares_labels(&self) -> bool {
+        match &self.definition {
+            Definition::Builtin(rules) => rules.looks_at.shared_labels,
+            Definition::Custom(_) => false,
+        }
+    }
+
     /// An object, or a list of them, as it is shown.
     pub(in crate::server) fn show(&self, answer: &mut Arc<Value>) {
         let Definition::Builtin(Rules {

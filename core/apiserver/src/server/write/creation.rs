@@ -141,7 +141,8 @@ impl ApiServer {
         object: &mut Value,
         empties: &Empties,
     ) -> Result<(), Refusal> {
-        if object.name().is_empty() {
+        let is_named = !object.name().is_empty();
+        if !is_named {
             let prefix = object.meta_text("generateName");
             if !prefix.is_empty() {
                 let kept = (0..=MAX_PREFIX)
@@ -167,7 +168,7 @@ impl ApiServer {
             restore(object, &self.nothing(info), &main.reset_fields);
         }
         self.allocate(info, object, None)?;
-        info.resource.prepare(&info.subresource, object, None);
+        prepare_new(info, object, empties, is_named);
         if !matches!(
             info.resource.generation,
             Generation::None | Generation::SpecLater
@@ -253,5 +254,19 @@ impl ApiServer {
             message: format!("namespace {name} is being terminated"),
             field: "metadata.namespace".to_owned(),
         }))
+    }
+}
+
+/// Lets the strategy of the kind set its fields. A job without labels shares those of its template, even if they are
+/// empty. An object whose name is generated is copied before, so it shares nothing (`createWithGenerateNameRetry`).
+fn prepare_new(info: &RequestInfo, object: &mut Value, empties: &Empties, is_named: bool) {
+    let prepare = |object: &mut Value| info.resource.prepare(&info.subresource, object, None);
+    if !info.resource.shares_labels() {
+        return prepare(object);
+    }
+    let labels = object["metadata"].get("labels").cloned();
+    empties.present(object, prepare);
+    if !is_named {
+        object.set_meta("labels", labels.unwrap_or(Value::Null));
     }
 }
