@@ -24,8 +24,8 @@ pub(super) enum ExpressionKind {
         optional: Vec<usize>,
     },
     Map(Vec<MapEntry>),
-    /// A message of a type; Kubernetes has no type that can be made so.
-    Struct(String),
+    /// A message of a type; only expressions that change objects have such types.
+    Struct(Message),
     Fold(Box<Comprehension>),
 }
 
@@ -41,6 +41,23 @@ pub(super) struct CallExpression {
 pub(super) struct MapEntry {
     pub(super) key: Expr,
     pub(super) value: Expr,
+    pub(super) optional: bool,
+}
+
+/// A message: its type, and the fields that it has.
+#[derive(Clone, Debug)]
+pub(super) struct Message {
+    pub(super) ty: String,
+    pub(super) fields: Vec<MessageField>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct MessageField {
+    pub(super) name: String,
+    /// The index of the character at which it is reported.
+    pub(super) place: usize,
+    pub(super) value: Expr,
+    /// `true` if it is there only if its value is.
     pub(super) optional: bool,
 }
 
@@ -62,8 +79,9 @@ impl Expr {
     /// The expressions in this one.
     pub(super) fn parts(&self) -> Vec<&Expr> {
         match &self.kind {
-            ExpressionKind::Literal(_) | ExpressionKind::Ident(_) | ExpressionKind::Struct(_) => {
-                Vec::new()
+            ExpressionKind::Literal(_) | ExpressionKind::Ident(_) => Vec::new(),
+            ExpressionKind::Struct(message) => {
+                message.fields.iter().map(|field| &field.value).collect()
             }
             ExpressionKind::Select { operand, .. } => vec![operand],
             ExpressionKind::Call(call) => call

@@ -2,6 +2,7 @@
 
 mod formats;
 mod literals;
+pub(super) mod messages;
 
 use super::ast::{CallExpression, Comprehension, Expr, ExpressionKind, Literal, ParseError};
 use super::overloads::{self, Overload};
@@ -23,6 +24,16 @@ pub(super) fn check(
     places: &[usize],
     variables: Vec<(String, CelType)>,
 ) -> Result<CheckResult, Vec<ParseError>> {
+    check_with(expr, places, variables, false)
+}
+
+/// Checks like [`check`]; with `changes`, the expression may make messages that say how to change an object.
+pub(super) fn check_with(
+    expr: &mut Expr,
+    places: &[usize],
+    variables: Vec<(String, CelType)>,
+    changes: bool,
+) -> Result<CheckResult, Vec<ParseError>> {
     let count = places.len();
     let mut checker = Checker {
         places,
@@ -33,6 +44,7 @@ pub(super) fn check(
         overloads: (0..count).map(|_| Vec::new()).collect(),
         mistakes: Vec::new(),
         uses_old_self: false,
+        changes,
     };
     checker.visit(expr);
     if checker.mistakes.is_empty() {
@@ -60,6 +72,8 @@ struct Checker<'a> {
     overloads: Vec<Vec<&'static Overload>>,
     mistakes: Vec<ParseError>,
     uses_old_self: bool,
+    /// `true` if there are messages that say how to change an object.
+    changes: bool,
 }
 
 impl Checker<'_> {
@@ -90,11 +104,7 @@ impl Checker<'_> {
             ExpressionKind::Call(_) => self.call(expr),
             ExpressionKind::List { .. } => self.list(expr),
             ExpressionKind::Map(_) => self.map(expr),
-            ExpressionKind::Struct(name) => {
-                let message = format!("undeclared reference to '{name}' (in container '')");
-                self.report(expr, message);
-                CelType::Error
-            }
+            ExpressionKind::Struct(_) => self.message(expr),
             ExpressionKind::Fold(fold) => self.fold(fold),
         };
         self.types[expr.id] = ty.clone();
@@ -154,6 +164,13 @@ impl Checker<'_> {
                     CelType::Error
                 }
             },
+            CelType::Message(ty) => match messages::field(ty, field) {
+                Some(ty) => ty,
+                None => {
+                    self.report(expr, format!("undefined field '{field}'"));
+                    CelType::Error
+                }
+            },
             CelType::Named("net.IP" | "net.CIDR") => {
                 let message = format!("type '{operand}' does not support field selection");
                 self.report(expr, message);
@@ -191,7 +208,8 @@ impl Checker<'_> {
             && let Some(prefix) = qualified(target)
         {
             let name = format!("{prefix}.{}", call.function);
-            if overloads::find(&name).is_some() {
+            let is_known = self.changes || name != messages::ESCAPE;
+            if is_known && overloads::find(&name).is_some() {
                 call.function = name;
                 call.target = None;
             }
@@ -201,8 +219,8 @@ impl Checker<'_> {
         }
         let name = call.function.clone();
         match overloads::find(&name) {
-            Some(all) => self.resolve(expr, &name, all),
-            None => {
+            Some(all) if self.changes || name != messages::ESCAPE => self.resolve(expr, &name, all),
+            _ => {
                 let message = format!("undeclared reference to '{name}' (in container '')");
                 self.report(expr, message);
                 CelType::Error

@@ -100,7 +100,7 @@ impl Machine {
             .ok_or(EvaluationError::Unknown)
     }
 
-    fn value<'a>(&self, expr: &'a Expr, scope: &mut Bindings<'a>) -> Evaluated {
+    pub(super) fn value<'a>(&self, expr: &'a Expr, scope: &mut Bindings<'a>) -> Evaluated {
         match &expr.kind {
             ExpressionKind::Literal(literal) => Ok(constant(literal)),
             ExpressionKind::Ident(name) => match scope.get(name) {
@@ -125,7 +125,7 @@ impl Machine {
             ExpressionKind::Call(call) => self.call(call, scope),
             ExpressionKind::List { items, optional } => self.list(items, optional, scope),
             ExpressionKind::Map(entries) => self.map(entries, scope),
-            ExpressionKind::Struct(_) => Err(EvaluationError::Unknown),
+            ExpressionKind::Struct(message) => self.message(message, scope),
             ExpressionKind::Fold(fold) => self.fold(fold, scope),
         }
     }
@@ -399,7 +399,7 @@ impl Machine {
 }
 
 /// The variables, the innermost last. The result of a loop may be an error.
-struct Bindings<'a>(Vec<(&'a str, Evaluated)>);
+pub(super) struct Bindings<'a>(Vec<(&'a str, Evaluated)>);
 
 impl<'a> Bindings<'a> {
     fn push(&mut self, name: &'a str, value: Val) {

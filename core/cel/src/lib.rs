@@ -8,6 +8,7 @@
 //! | [`Program::compile`] | reads and checks a rule, and estimates its highest cost | `Compile`, `checker.Cost` |
 //! | [`Evaluator::run`] | evaluates a rule on a value, and counts the cost | `Program.ContextEval`, `library/cost.go CallCost` |
 //! | [`type_of`], [`evaluate()`] | do the same for expressions on any variables, as in admission policies | `plugin/policy/validating` |
+//! | [`apply_configuration`], [`json_patch`] | give the change that an expression asks for | `plugin/policy/mutating/patch` |
 //!
 //! A rule of a definition (`x-kubernetes-validations`), checked and evaluated:
 //!
@@ -39,6 +40,7 @@
 #![warn(missing_docs)]
 
 mod ast;
+mod changes;
 mod check;
 mod constants;
 mod declared;
@@ -65,6 +67,7 @@ use evaluate::{EvaluationError, Machine};
 use parser::Unread;
 use value::{Val, converted};
 
+pub use changes::{ChangeError, apply_configuration, json_patch, type_of_change};
 pub use declared::{Declared, DeclaredShape, MAX_REQUEST};
 pub use schema::{ListKind, ValueSchema};
 pub use types::CelType;
@@ -173,7 +176,16 @@ pub fn is_identifier(text: &str) -> bool {
 pub fn type_of(
     text: &str,
     variables: &[&str],
+    object: (&str, &[&str]),
+) -> Result<String, Unusable> {
+    type_with(text, variables, object, false)
+}
+
+fn type_with(
+    text: &str,
+    variables: &[&str],
     (object, fields): (&str, &[&str]),
+    changes: bool,
 ) -> Result<String, Unusable> {
     let failed = |mut mistakes: Vec<ParseError>| {
         let shown = ast::display_mistakes(&mut mistakes, text);
@@ -192,7 +204,12 @@ pub fn type_of(
         };
         ((*name).to_owned(), ty)
     });
-    let checked = check::check(&mut parsed.expr, &parsed.places, variables.collect());
+    let checked = check::check_with(
+        &mut parsed.expr,
+        &parsed.places,
+        variables.collect(),
+        changes,
+    );
     let checked = checked.map_err(failed)?;
     if let Some(why) = constants::failure(&parsed.expr) {
         let why = format!("program instantiation failed: {why}");
@@ -212,10 +229,18 @@ pub fn evaluate_to_json(text: &str, variables: &[(&'static str, Value)]) -> Opti
 }
 
 fn run(text: &str, variables: &[(&'static str, Value)]) -> Result<Val, EvaluationError> {
+    run_with(text, variables, false)
+}
+
+fn run_with(
+    text: &str,
+    variables: &[(&'static str, Value)],
+    changes: bool,
+) -> Result<Val, EvaluationError> {
     let mut parsed = parser::parse(text).map_err(|_| EvaluationError::Unknown)?;
     let known = variables.iter();
     let known = known.map(|(name, _)| ((*name).to_owned(), CelType::Dyn));
-    check::check(&mut parsed.expr, &parsed.places, known.collect())
+    check::check_with(&mut parsed.expr, &parsed.places, known.collect(), changes)
         .map_err(|_| EvaluationError::Unknown)?;
     let values = variables.iter();
     let values = values.map(|(name, value)| (*name, converted(value, None::<&Value>)));

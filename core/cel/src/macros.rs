@@ -66,6 +66,9 @@ pub(super) fn member(
     }
 }
 
+/// The mistake of an argument that is no variable.
+const NO_NAME: &str = "argument must be a simple name";
+
 /// Makes the parts of one macro.
 struct Maker<'a> {
     parser: &'a mut Parser,
@@ -91,6 +94,16 @@ impl Maker<'_> {
 
     /// The names of the first arguments, which are variables.
     fn variables(&self, args: &mut Vec<Expr>, count: usize) -> Result<Vec<String>, ParseError> {
+        self.named(args, count, NO_NAME)
+    }
+
+    /// The names of the first arguments; the mistake is that of an argument which is no name.
+    fn named(
+        &self,
+        args: &mut Vec<Expr>,
+        count: usize,
+        mistake: &str,
+    ) -> Result<Vec<String>, ParseError> {
         let mut names: Vec<String> = Vec::new();
         for argument in args.drain(..count) {
             let at = self.parser.place_of(&argument);
@@ -100,7 +113,7 @@ impl Maker<'_> {
                     return Err(ParseError::new(at, message));
                 }
                 ExpressionKind::Ident(name) if !name.starts_with('.') => names.push(name),
-                _ => return Err(ParseError::new(at, "argument must be a simple name")),
+                _ => return Err(ParseError::new(at, mistake)),
             }
         }
         Ok(names)
@@ -126,10 +139,7 @@ impl Maker<'_> {
         let count = args.len().saturating_sub(1);
         let names = self.variables(&mut args, count)?;
         let Some(predicate) = args.pop() else {
-            return Err(ParseError::new(
-                self.place,
-                "argument must be a simple name",
-            ));
+            return Err(ParseError::new(self.place, NO_NAME));
         };
         let parts = match name {
             "all" => {
@@ -206,12 +216,14 @@ impl Maker<'_> {
     }
 
     fn list(&mut self, range: Expr, mut args: Vec<Expr>, variables: usize) -> Made {
-        let names = self.variables(&mut args, variables)?;
+        // `MakeMap` and `MakeFilter` have words of their own.
+        let mistake = match variables {
+            1 => "argument is not an identifier",
+            _ => NO_NAME,
+        };
+        let names = self.named(&mut args, variables, mistake)?;
         let Some(item) = args.pop() else {
-            return Err(ParseError::new(
-                self.place,
-                "argument must be a simple name",
-            ));
+            return Err(ParseError::new(self.place, NO_NAME));
         };
         let parts = self.appending(args.pop(), item);
         Ok(self.fold(range, names, parts))
@@ -220,10 +232,7 @@ impl Maker<'_> {
     fn map(&mut self, name: &str, range: Expr, mut args: Vec<Expr>) -> Made {
         let names = self.variables(&mut args, 2)?;
         let Some(value) = args.pop() else {
-            return Err(ParseError::new(
-                self.place,
-                "argument must be a simple name",
-            ));
+            return Err(ParseError::new(self.place, NO_NAME));
         };
         let mut inserted = vec![self.accumulator()];
         if name == "transformMap" {
@@ -293,10 +302,7 @@ impl Maker<'_> {
             ParseError::new(at.unwrap_or(self.place), message)
         })?;
         let Some(mapped) = args.pop() else {
-            return Err(ParseError::new(
-                self.place,
-                "argument must be a simple name",
-            ));
+            return Err(ParseError::new(self.place, NO_NAME));
         };
         let present = self.method(target.clone(), "hasValue");
         let value = self.method(target, "value");

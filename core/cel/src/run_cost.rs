@@ -7,6 +7,8 @@ use super::value::Val;
 pub(super) const LIST: u64 = 10;
 /// To make a map.
 pub(super) const MAP: u64 = 30;
+/// A message that is made (`StructCreateBaseCost`).
+pub(super) const MESSAGE: u64 = 40;
 /// To look at one character.
 const CHARACTER: f64 = 0.1;
 /// To match with one character of a regular expression.

@@ -42,6 +42,8 @@ pub enum CelType {
     Named(&'static str),
     /// An object of a schema.
     Object(Arc<Declared>),
+    /// A message that says how to change an object, by the name of its type.
+    Message(Arc<str>),
     /// A type that is not known yet.
     Param(usize),
 }
@@ -76,6 +78,7 @@ impl fmt::Display for CelType {
             CelType::Optional(of) => return write!(f, "optional_type({of})"),
             CelType::Named(name) => name,
             CelType::Object(_) => "object",
+            CelType::Message(name) => name,
             CelType::Param(number) => return write!(f, "_var{number}"),
         })
     }
@@ -99,6 +102,7 @@ impl CelType {
         match (self, other) {
             (CelType::Named(one), CelType::Named(other)) => one == other,
             (CelType::Object(one), CelType::Object(other)) => Arc::ptr_eq(one, other),
+            (CelType::Message(one), CelType::Message(other)) => one == other,
             (CelType::Param(one), CelType::Param(other)) => one == other,
             _ => {
                 std::mem::discriminant(self) == std::mem::discriminant(other)
@@ -128,6 +132,7 @@ impl CelType {
                 | CelType::Timestamp
                 | CelType::Named(_)
                 | CelType::Object(_)
+                | CelType::Message(_)
                 | CelType::Optional(_)
         )
     }

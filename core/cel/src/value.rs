@@ -42,6 +42,14 @@ pub(super) enum Val {
     Quantity(Quantity),
     Semver(Rc<Semver>),
     Format(&'static str),
+    Message(Rc<MessageValue>),
+}
+
+/// A message that says how to change an object.
+#[derive(Clone, Debug)]
+pub(super) struct MessageValue {
+    pub(super) ty: String,
+    pub(super) fields: BTreeMap<String, Val>,
 }
 
 /// Items, and how two lists of them are compared and joined.
@@ -125,6 +133,7 @@ impl Val {
             Val::Quantity(_) => "kubernetes.Quantity",
             Val::Semver(_) => "kubernetes.Semver",
             Val::Format(_) => "kubernetes.NamedFormat",
+            Val::Message(_) => "Object",
         }
     }
 
@@ -150,6 +159,7 @@ impl Val {
             Val::Bytes(bytes) => bytes.len() as u64,
             Val::List(list) => list.items.iter().map(|it| 1 + it.work()).sum(),
             Val::Map(map) => map.values().map(|it| 2 + it.work()).sum(),
+            Val::Message(message) => message.fields.values().map(|it| 2 + it.work()).sum(),
             Val::Optional(Some(value)) => value.work(),
             _ => 1,
         }
@@ -179,6 +189,7 @@ impl Val {
             (Val::Cidr(one, bits), Val::Cidr(other, of_other)) => one == other && bits == of_other,
             (Val::Quantity(one), Val::Quantity(other)) => one == other,
             (Val::Semver(one), Val::Semver(other)) => one.cmp(other).is_eq(),
+            (Val::Message(one), Val::Message(other)) => one.equals(other),
             _ => self.compare(other) == Some(Ordering::Equal),
         }
     }
@@ -203,6 +214,15 @@ impl Val {
             (Val::Timestamp(one, _), Val::Timestamp(other, _)) => Some(one.cmp(other)),
             _ => None,
         }
+    }
+}
+
+impl MessageValue {
+    fn equals(&self, other: &MessageValue) -> bool {
+        let mut pairs = self.fields.iter().zip(&other.fields);
+        self.ty == other.ty
+            && self.fields.len() == other.fields.len()
+            && pairs.all(|((name, one), (same, other))| name == same && one.equals(other))
     }
 }
 
@@ -308,6 +328,11 @@ impl Val {
                     _ => None,
                 });
                 Value::Object(members.collect::<Option<_>>()?)
+            }
+            Val::Message(message) => {
+                let fields = message.fields.iter();
+                let fields = fields.map(|(name, value)| Some((name.clone(), value.json()?)));
+                Value::Object(fields.collect::<Option<_>>()?)
             }
             _ => return None,
         })

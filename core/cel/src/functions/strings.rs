@@ -33,6 +33,9 @@ pub(super) fn apply(machine: &Machine, function: &str, args: &[Val]) -> Option<E
             last_index_of(text, part, Some(*from))
         }
         ("lowerAscii", [Val::Text(text)]) => Ok(Val::text(text.to_ascii_lowercase())),
+        ("jsonpatch.escapeKey", [Val::Text(text)]) => {
+            Ok(Val::text(text.replace('~', "~0").replace('/', "~1")))
+        }
         ("upperAscii", [Val::Text(text)]) => Ok(Val::text(text.to_ascii_uppercase())),
         ("trim", [Val::Text(text)]) => Ok(Val::text(text.trim())),
         ("replace", [Val::Text(text), Val::Text(from), Val::Text(to)]) => {

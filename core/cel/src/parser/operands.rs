@@ -1,8 +1,8 @@
 //! Parses operands: literals, lists, maps, names and parentheses.
 
-use super::recovery::Opened;
+use super::recovery::{Opened, begins_field};
 use super::{ParseResult, Parser, RESERVED};
-use crate::ast::{Expr, ExpressionKind, Literal, MapEntry, ParseError};
+use crate::ast::{Expr, ExpressionKind, Literal, MapEntry, Message, MessageField, ParseError};
 use crate::lexer::Lexeme;
 use crate::macros;
 
@@ -74,18 +74,64 @@ impl Parser {
             let expanded = macros::global(self, open, name, args);
             return Ok(self.expanded_or_blank(open, expanded));
         }
-        if self.is("{")
-            && matches!(
-                self.tokens.get(self.at + 1),
-                Some((Lexeme::Ident(_) | Lexeme::Symbol("}"), _))
-            )
-        {
-            while *self.peek() != Lexeme::End && !self.accept("}") {
-                self.advance();
-            }
-            return Ok(self.make(open, ExpressionKind::Struct(name)));
+        match self.message_type(name) {
+            Ok(ty) => self.message(ty),
+            Err(name) => Ok(self.ident(place, &name)),
         }
-        Ok(self.ident(place, &name))
+    }
+
+    /// Reads on to the bracket that opens a message, and gives the type of the message. Gives the name back if it
+    /// is that of no message.
+    fn message_type(&mut self, mut name: String) -> Result<String, String> {
+        let mut at = self.at;
+        let mut parts = Vec::new();
+        while let [(Lexeme::Symbol("."), _), (Lexeme::Ident(part), _), ..] = &self.tokens[at..] {
+            parts.push(part.clone());
+            at += 2;
+        }
+        if !matches!(self.tokens[at].0, Lexeme::Symbol("{")) {
+            return Err(name);
+        }
+        for part in parts {
+            name = format!("{name}.{part}");
+        }
+        self.at = at;
+        Ok(name)
+    }
+
+    /// A message with its fields (`VisitCreateMessage`).
+    fn message(&mut self, ty: String) -> ParseResult<Expr> {
+        let open = self.place();
+        self.advance();
+        let mut fields = Vec::new();
+        self.expect_field();
+        while begins_field(self.peek()) {
+            fields.push(self.field()?);
+            if !self.accept(",") {
+                self.expect_end("}");
+                return Ok(self.make(open, ExpressionKind::Struct(Message { ty, fields })));
+            }
+        }
+        // A comma may stand alone.
+        if fields.is_empty() {
+            self.accept(",");
+        }
+        self.expect("}");
+        Ok(self.make(open, ExpressionKind::Struct(Message { ty, fields })))
+    }
+
+    fn field(&mut self) -> ParseResult<MessageField> {
+        let optional = self.accept("?");
+        let name = self.field_name()?;
+        let place = self.place();
+        self.expect(":");
+        let value = self.within(&["}", ","], Self::expression)?;
+        Ok(MessageField {
+            name,
+            place,
+            value,
+            optional,
+        })
     }
 
     fn list(&mut self, place: usize) -> ParseResult<Expr> {

@@ -125,6 +125,39 @@ impl Parser {
         }
     }
 
+    /// Goes on where neither a field of a message nor its end is.
+    pub(super) fn expect_field(&mut self) {
+        let may_stand =
+            |token: &Lexeme| begins_field(token) || matches!(token, Lexeme::Symbol("}" | ","));
+        self.expect_one(may_stand, "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}");
+    }
+
+    /// The name of a field of a message.
+    pub(super) fn field_name(&mut self) -> ParseResult<String> {
+        let is_name = |token: &Lexeme| begins_field(token) && *token != Lexeme::Symbol("?");
+        match self.expect_one(is_name, "{IDENTIFIER, ESC_IDENTIFIER}") {
+            true => self.name(),
+            false => Ok(String::new()),
+        }
+    }
+
+    /// Goes on where a token is missing, and returns whether it is there then.
+    fn expect_one(&mut self, is_wanted: impl Fn(&Lexeme) -> bool, expected: &str) -> bool {
+        if is_wanted(self.peek()) {
+            return true;
+        }
+        let found = self.token_text();
+        let next = self.tokens.get(self.at + 1);
+        if next.is_some_and(|(next, _)| is_wanted(next)) {
+            self.report_error(format!("extraneous input '{found}' expecting {expected}"));
+            self.at += 1;
+            return true;
+        }
+        self.report_error(format!("mismatched input '{found}' expecting {expected}"));
+        self.skip();
+        false
+    }
+
     /// Goes on where an operand is missing.
     pub(super) fn no_operand(&mut self, place: usize) -> ParseResult<Expr> {
         let found = self.token_text();
@@ -173,6 +206,15 @@ impl Parser {
         {
             self.at += 1;
         }
+    }
+}
+
+/// Returns whether a field of a message begins with a token.
+pub(super) fn begins_field(token: &Lexeme) -> bool {
+    match token {
+        Lexeme::Ident(name) => !super::is_keyword(name),
+        Lexeme::Escaped(_) | Lexeme::Symbol("?") => true,
+        _ => false,
     }
 }
 

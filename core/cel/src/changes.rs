@@ -1,0 +1,229 @@
+//! Expressions that say how to change an object: by an apply configuration, or by a JSON patch
+//! (`k8s.io/apiserver/pkg/cel/mutation` and `pkg/admission/plugin/policy/mutating/patch`).
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+
+use super::ast::Message;
+use super::check::messages::JSON_PATCH;
+use super::evaluate::{Bindings, Evaluated, EvaluationError, Machine};
+use super::value::{MessageValue, Val};
+use super::{Unusable, run_cost};
+
+/// The reason why an expression gives no change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChangeError {
+    /// The expression failed, for this reason.
+    Failed(String),
+    /// Its value is no change, for this reason.
+    Mistyped(String),
+    /// It cost more than one expression may.
+    TooCostly,
+    /// The server panics over its value: a list of messages is no value of an operation.
+    Panics,
+    /// It could not be evaluated here.
+    Unknown,
+}
+
+impl From<EvaluationError> for ChangeError {
+    fn from(error: EvaluationError) -> Self {
+        match error {
+            EvaluationError::Error(why) => ChangeError::Failed(why),
+            EvaluationError::Costs => ChangeError::TooCostly,
+            EvaluationError::Unknown => ChangeError::Unknown,
+        }
+    }
+}
+
+/// Evaluates an expression on variables of any type, and gives its apply configuration (`applyConfigPatcher`).
+///
+/// # Errors
+/// The reason why there is none.
+pub fn apply_configuration(
+    text: &str,
+    variables: &[(&'static str, Value)],
+) -> Result<Value, ChangeError> {
+    let value = super::run_with(text, variables, true)?;
+    check_names(&value)?;
+    value.json().ok_or(ChangeError::Unknown)
+}
+
+/// Evaluates an expression on variables of any type, and gives the operations of its JSON patch (`jsonPatcher`).
+///
+/// # Errors
+/// The reason why there are none.
+pub fn json_patch(text: &str, variables: &[(&'static str, Value)]) -> Result<Value, ChangeError> {
+    let value = super::run_with(text, variables, true)?;
+    let Val::List(operations) = &value else {
+        return Err(ChangeError::Unknown);
+    };
+    operations.items.iter().map(operation).collect()
+}
+
+/// The name of the type of an expression that says how to change an object, with these variables of any type.
+///
+/// # Errors
+/// The reason why it cannot be used.
+pub fn type_of_change(
+    text: &str,
+    variables: &[&str],
+    object: (&str, &[&str]),
+) -> Result<String, Unusable> {
+    super::type_with(text, variables, object, true)
+}
+
+/// One operation. What it does not name is absent, but for its kind and path.
+fn operation(operation: &Val) -> Result<Value, ChangeError> {
+    let Val::Message(message) = operation else {
+        return Err(ChangeError::Unknown);
+    };
+    let mut written = Map::new();
+    for name in ["op", "path"] {
+        written.insert(name.to_owned(), "".into());
+    }
+    for (name, value) in &message.fields {
+        if name == "value" && matches!(value, Val::Message(_)) {
+            check_names(value)?;
+        }
+        if let Val::List(list) = value
+            && list
+                .items
+                .iter()
+                .any(|item| matches!(item, Val::Message(_)))
+        {
+            return Err(ChangeError::Panics);
+        }
+        let value = value.json().ok_or(ChangeError::Unknown)?;
+        if name == "from" && value == "" {
+            continue;
+        }
+        written.insert(name.clone(), value);
+    }
+    Ok(Value::Object(written))
+}
+
+impl Machine {
+    /// A message with the fields that have a value.
+    pub(super) fn message<'a>(&self, message: &'a Message, scope: &mut Bindings<'a>) -> Evaluated {
+        let mut fields = BTreeMap::new();
+        for field in &message.fields {
+            let value = match self.value(&field.value, scope)? {
+                Val::Optional(None) if field.optional => continue,
+                Val::Optional(Some(value)) if field.optional => Rc::unwrap_or_clone(value),
+                value => value,
+            };
+            check_operation(&message.ty, &field.name, &value)?;
+            fields.insert(field.name.clone(), value);
+        }
+        self.pay(run_cost::MESSAGE)?;
+        let ty = message.ty.trim_start_matches('.').to_owned();
+        Ok(Val::Message(Rc::new(MessageValue { ty, fields })))
+    }
+}
+
+/// Refuses a field of an operation whose value is of another type (`JSONPatchType.Val`).
+fn check_operation(ty: &str, field: &str, value: &Val) -> Evaluated<()> {
+    if ty != JSON_PATCH || field == "value" || matches!(value, Val::Text(_)) {
+        return Ok(());
+    }
+    let found = match value {
+        Val::Null => "structpb.NullValue",
+        Val::Bool(_) => "bool",
+        Val::Int(_) => "int64",
+        Val::Uint(_) => "uint64",
+        Val::Double(_) => "float64",
+        Val::List(_) => "[]interface {}",
+        _ => "map[string]interface {}",
+    };
+    Err(EvaluationError::new(format!(
+        "unexpected type {found} for JSONPatchType '{field}' field"
+    )))
+}
+
+/// The type of a message in another one has the names of the fields in which it is
+/// (`CheckTypeNamesMatchFieldPathNames`).
+fn check_names(value: &Val) -> Result<(), ChangeError> {
+    let Val::Message(message) = value else {
+        return Ok(());
+    };
+    let mut mistakes = Vec::new();
+    find_misnamed(value, &message.ty, &mut mistakes);
+    if mistakes.is_empty() {
+        return Ok(());
+    }
+    let mistakes = mistakes.join("\n");
+    Err(ChangeError::Mistyped(format!("type mismatch: {mistakes}")))
+}
+
+fn find_misnamed(value: &Val, path: &str, mistakes: &mut Vec<String>) {
+    match value {
+        Val::Message(message) => {
+            if message.ty != path {
+                mistakes.push(format!(
+                    "unexpected type name \"{}\", expected \"{path}\", which matches field name path from root Object type",
+                    message.ty
+                ));
+            }
+            for (name, value) in &message.fields {
+                find_misnamed(value, &format!("{path}.{name}"), mistakes);
+            }
+        }
+        Val::List(list) => {
+            let items = list.items.iter();
+            items.for_each(|item| find_misnamed(item, path, mistakes));
+        }
+        Val::Map(map) => {
+            let values = map.values();
+            values.for_each(|value| find_misnamed(value, path, mistakes));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object() -> [(&'static str, Value); 1] {
+        [("object", json!({"spec": {"n": 1}}))]
+    }
+
+    #[test]
+    fn an_apply_configuration_has_the_fields_of_its_messages() {
+        let text = "Object{spec: Object.spec{n: object.spec.n + 1, ?m: optional.none()}, data: {'a': 'b'}}";
+        let expected = json!({"spec": {"n": 2}, "data": {"a": "b"}});
+        assert_eq!(apply_configuration(text, &object()), Ok(expected));
+    }
+
+    #[test]
+    fn a_message_of_a_type_that_is_not_its_path_is_refused() {
+        let text = "Object{spec: Object.other{}}";
+        let why = "type mismatch: unexpected type name \"Object.other\", expected \"Object.spec\", \
+                   which matches field name path from root Object type";
+        assert_eq!(
+            apply_configuration(text, &object()),
+            Err(ChangeError::Mistyped(why.to_owned()))
+        );
+    }
+
+    #[test]
+    fn a_json_patch_has_the_operations_of_its_list() {
+        let text = "[JSONPatch{op: 'add', path: '/a', value: Object.a{b: 1}}, JSONPatch{op: 'move', from: '/a', path: '/c'}]";
+        let expected = json!([
+            {"op": "add", "path": "/a", "value": {"b": 1}},
+            {"op": "move", "from": "/a", "path": "/c"},
+        ]);
+        assert_eq!(json_patch(text, &object()), Ok(expected));
+    }
+
+    #[test]
+    fn only_expressions_that_change_objects_make_messages() {
+        let known = type_of_change("Object{}", &[], ("", &[]));
+        assert_eq!(known.as_deref(), Ok("Object"));
+        assert!(super::super::type_of("Object{}", &[], ("", &[])).is_err());
+    }
+}
