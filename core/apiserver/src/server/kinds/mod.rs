@@ -141,6 +141,8 @@ pub struct LooksAt {
     pub namespace: fn(&Value, Option<&Value>, Namespace<'_>) -> Option<FieldError>,
     /// `true` if a new object without labels shares those of its template, also empty ones, until it is copied.
     pub shared_labels: bool,
+    /// `true` if the preparation of a new object sees the status that the request gives it.
+    pub given_status: bool,
 }
 
 impl LooksAt {
@@ -149,6 +151,7 @@ impl LooksAt {
         empties: &[],
         namespace: |_, _, _| None,
         shared_labels: false,
+        given_status: false,
     };
     /// The empty lists and maps of updates of the main resource.
     pub const EMPTIES: Self = Self {

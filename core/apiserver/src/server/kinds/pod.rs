@@ -29,7 +29,12 @@ pub(super) const RULES: Rules = Rules {
                 pod["spec"]["terminationGracePeriodSeconds"] = 1.into();
             }
             pod_scheduling::merge_label_keys(pod);
-            pod["status"] = json!({"phase": "Pending", "qosClass": quality_of_service(pod)});
+            // `GetPodQOS`: a class that the request gives stays.
+            let class = match text(&pod["status"], "qosClass") {
+                "" => quality_of_service(pod),
+                given => given,
+            };
+            pod["status"] = json!({"phase": "Pending", "qosClass": class});
             if !list(&pod["spec"], "schedulingGates").is_empty() {
                 // `applySchedulingGatedCondition`
                 pod["status"]["conditions"] = json!([{
@@ -59,6 +64,7 @@ pub(super) const RULES: Rules = Rules {
     others: pod_parts::RULES,
     looks_at: &LooksAt {
         empties: &[pod_parts::EPHEMERAL],
+        given_status: true,
         ..LooksAt::NOTHING
     },
     grace: Some(grace),

@@ -221,6 +221,14 @@ impl Resource {
         }
     }
 
+    /// Returns whether the preparation of a new object sees the status that the request gives it.
+    pub(in crate::server) fn sees_given_status(&self) -> bool {
+        match &self.definition {
+            Definition::Builtin(rules) => rules.looks_at.given_status,
+            Definition::Custom(_) => false,
+        }
+    }
+
     /// An object, or a list of them, as it is shown.
     pub(in crate::server) fn show(&self, answer: &mut Arc<Value>) {
         let Definition::Builtin(Rules {

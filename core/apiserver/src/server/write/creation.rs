@@ -164,6 +164,7 @@ impl ApiServer {
         // On every path, the rules of the main resource make a new object.
         if let Some(main) = info.resource.endpoint("")
             && !info.resource.restores()
+            && !info.resource.sees_given_status()
         {
             restore(object, &self.nothing(info), &main.reset_fields);
         }
