@@ -14,13 +14,13 @@ use crate::status::FieldError;
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
 /// Restores the node selector and the node affinity of a gated pod, and returns the errors in their
-/// change. A pod without gates stays as it is.
-pub(super) fn pardon(spec: &mut JsonMap, live: &Value) -> Vec<FieldError> {
+/// change, which show the spec as it was given. A pod without gates stays as it is.
+pub(super) fn pardon(spec: &mut JsonMap, given: &Value, live: &Value) -> Vec<FieldError> {
     if list(live, "schedulingGates").is_empty() {
         return Vec::new();
     }
     let mut errors = Vec::new();
-    let selector = spec.get("nodeSelector").unwrap_or(&Value::Null);
+    let selector = &given["nodeSelector"];
     let before = live["nodeSelector"].as_object();
     if before
         .into_iter()
@@ -100,10 +100,11 @@ mod tests {
     use super::*;
 
     fn said(spec: Value, live: &Value) -> Vec<String> {
+        let given = spec.clone();
         let Value::Object(mut spec) = spec else {
             panic!("a spec is an object")
         };
-        let errors = pardon(&mut spec, live);
+        let errors = pardon(&mut spec, &given, live);
         errors.iter().map(ToString::to_string).collect()
     }
 
@@ -142,10 +143,11 @@ mod tests {
         let live = json!({"schedulingGates": [{"name": "g"}], "nodeSelector": {"a": "1"}});
         let mut spec = JsonMap::new();
         spec.insert("affinity".to_owned(), affinity(&["x"]));
-        assert_eq!(pardon(&mut spec, &live).len(), 1);
+        assert_eq!(pardon(&mut spec, &Value::Null, &live).len(), 1);
         assert_eq!(Value::Object(spec), json!({"nodeSelector": {"a": "1"}}));
         let mut free = JsonMap::new();
-        assert!(pardon(&mut free, &json!({"nodeSelector": {"a": "1"}})).is_empty());
+        let live = json!({"nodeSelector": {"a": "1"}});
+        assert!(pardon(&mut free, &Value::Null, &live).is_empty());
         assert!(free.is_empty());
     }
 }

@@ -56,12 +56,12 @@ pub(super) fn validate(spec: &Value, empties: &Empties, live: &Value) -> Vec<Fie
     if differs_only_in_images(spec, live) {
         return errors;
     }
-    let (pardoned_spec, more) = pardoned(spec.clone(), live);
+    let mut given = spec.clone();
+    empties.put_back("spec", &mut given);
+    let (pardoned_spec, more) = pardoned(spec.clone(), &given, live);
     errors.extend(more);
     if pardoned_spec != *live {
-        let mut shown = spec.clone();
-        empties.put_back("spec", &mut shown);
-        let (shown, _) = pardoned(shown, live);
+        let (shown, _) = pardoned(given.clone(), &given, live);
         let before = internal::pod_spec(live);
         let changes = difference::unified(&before, &internal::pod_spec(&shown));
         let detail = format!("{MAY_CHANGE}\n{changes}");
@@ -144,7 +144,7 @@ fn gates(spec: &Value, live: &Value) -> Vec<FieldError> {
 }
 
 /// Returns the new spec with its allowed changes undone, and the errors in these changes.
-fn pardoned(mut spec: Value, live: &Value) -> (Value, Vec<FieldError>) {
+fn pardoned(mut spec: Value, given: &Value, live: &Value) -> (Value, Vec<FieldError>) {
     for kind in ["containers", "initContainers"] {
         // Upstream copies container by container, so that no container leaves no list.
         if let Value::Object(map) = &mut spec
@@ -171,7 +171,7 @@ fn pardoned(mut spec: Value, live: &Value) -> (Value, Vec<FieldError>) {
     if live[grace].as_i64().is_some_and(|before| before < 0) && map.get(grace) == Some(&1.into()) {
         take_back(map, live, grace);
     }
-    let errors = pod_gated::pardon(map, live);
+    let errors = pod_gated::pardon(map, given, live);
     (spec, errors)
 }
 
