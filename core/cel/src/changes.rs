@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::ast::Message;
+use super::ast::{Expr, ExpressionKind, Literal, Message};
 use super::check::messages::JSON_PATCH;
 use super::evaluate::{Bindings, Evaluated, EvaluationError, Machine};
-use super::value::{MessageValue, Val};
+use super::value::{MapKey, MessageValue, Val};
 use super::{Unusable, run_cost};
 
 /// The reason why an expression gives no change.
@@ -37,6 +37,16 @@ impl From<EvaluationError> for ChangeError {
     }
 }
 
+/// What an expression wants an object to have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApplyConfiguration {
+    /// The fields of the object.
+    pub object: Value,
+    /// The paths of values that are no part of an object, each with the value as Go prints it: `null`, a duration, bytes,
+    /// and a list or map that is written inside of another one. In the object they are these texts.
+    pub foreign: Vec<(String, String)>,
+}
+
 /// Evaluates an expression on variables of any type, and gives its apply configuration (`applyConfigPatcher`).
 ///
 /// # Errors
@@ -44,10 +54,125 @@ impl From<EvaluationError> for ChangeError {
 pub fn apply_configuration(
     text: &str,
     variables: &[(&'static str, Value)],
-) -> Result<Value, ChangeError> {
+) -> Result<ApplyConfiguration, ChangeError> {
     let value = super::run_with(text, variables, true)?;
     check_names(&value)?;
-    value.json().ok_or(ChangeError::Unknown)
+    let mut foreign = Vec::new();
+    find_foreign(&value, "", &mut foreign);
+    let object = value.json().ok_or(ChangeError::Unknown)?;
+    Ok(ApplyConfiguration { object, foreign })
+}
+
+fn find_foreign(value: &Val, path: &str, found: &mut Vec<(String, String)>) {
+    match value {
+        Val::Foreign(printed) => found.push((path.to_owned(), printed.to_string())),
+        Val::Message(message) => {
+            for (name, value) in &message.fields {
+                find_foreign(value, &format!("{path}.{name}"), found);
+            }
+        }
+        Val::List(list) => {
+            for (i, item) in list.items.iter().enumerate() {
+                find_foreign(item, &format!("{path}[{i}]"), found);
+            }
+        }
+        Val::Map(map) => {
+            for (key, value) in map.iter() {
+                let key = printed(&key.value());
+                find_foreign(value, &format!("{path}.{key}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The value of a field of an apply configuration. Of a list or map that is written there only the items become values
+/// of an object; a list or map among them stays one of CEL (`convertField` of `cel/mutation/dynamic/objects.go`).
+fn field_value(written: &Expr, value: Val) -> Val {
+    let inner = |expr: &Expr, value: Val| match (&expr.kind, value) {
+        (_, value @ (Val::Null | Val::Duration(_) | Val::Bytes(_))) => foreign(&value),
+        (ExpressionKind::List { .. } | ExpressionKind::Map(_), value) => foreign(&value),
+        (_, value) => value,
+    };
+    match (&written.kind, value) {
+        (_, value @ (Val::Null | Val::Duration(_) | Val::Bytes(_))) => foreign(&value),
+        (ExpressionKind::List { items, .. }, Val::List(list))
+            if items.len() == list.items.len() =>
+        {
+            let values = list.items.iter().cloned();
+            Val::list(
+                items
+                    .iter()
+                    .zip(values)
+                    .map(|(expr, value)| inner(expr, value))
+                    .collect(),
+            )
+        }
+        (ExpressionKind::Map(entries), Val::Map(map)) => {
+            let mut map = Rc::unwrap_or_clone(map);
+            for entry in entries {
+                let ExpressionKind::Literal(Literal::String(key)) = &entry.key.kind else {
+                    continue;
+                };
+                if let Some(value) = map.get_mut(&MapKey::Text(key.as_str().into())) {
+                    *value = inner(&entry.value, value.clone());
+                }
+            }
+            Val::Map(Rc::new(map))
+        }
+        (_, value) => value,
+    }
+}
+
+fn foreign(value: &Val) -> Val {
+    Val::Foreign(printed(value).into())
+}
+
+/// The type of a foreign value that Go prints so.
+fn go_type(printed: &str) -> &'static str {
+    match printed.as_bytes().first() {
+        Some(b'[') => "[]ref.Val",
+        Some(b'm') => "map[ref.Val]ref.Val",
+        _ => "structpb.NullValue",
+    }
+}
+
+/// A value as Go prints it.
+fn printed(value: &Val) -> String {
+    let all = |parts: Vec<String>| parts.join(" ");
+    match value {
+        Val::Null => "NULL_VALUE".to_owned(),
+        Val::Bool(value) => value.to_string(),
+        Val::Int(value) | Val::Duration(value) => value.to_string(),
+        Val::Uint(value) => value.to_string(),
+        Val::Double(value) => value.to_string(),
+        Val::Text(text) => text.to_string(),
+        Val::Bytes(bytes) => {
+            let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:#x}")).collect();
+            format!("[]uint8{{{}}}", bytes.join(", "))
+        }
+        Val::List(list) => {
+            // A map in a list prints itself.
+            let items = list.items.iter().map(|item| match item {
+                Val::Map(map) => {
+                    let members = map.iter();
+                    let members = members.map(|(key, value)| {
+                        format!("{}: {}", printed(&key.value()), printed(value))
+                    });
+                    format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+                }
+                item => printed(item),
+            });
+            format!("[{}]", all(items.collect()))
+        }
+        Val::Map(map) => {
+            let members = map.iter();
+            let members =
+                members.map(|(key, value)| format!("{}:{}", printed(&key.value()), printed(value)));
+            format!("map[{}]", all(members.collect()))
+        }
+        other => other.type_name().to_owned(),
+    }
 }
 
 /// Evaluates an expression on variables of any type, and gives the operations of its JSON patch (`jsonPatcher`).
@@ -86,6 +211,14 @@ fn operation(operation: &Val) -> Result<Value, ChangeError> {
     for (name, value) in &message.fields {
         if name == "value" && matches!(value, Val::Message(_)) {
             check_names(value)?;
+            let mut inside = Vec::new();
+            find_foreign(value, "", &mut inside);
+            if let Some((_, printed)) = inside.first() {
+                return Err(ChangeError::Mistyped(format!(
+                    "JSONPath valueExpression evaluated to a type that could not marshal to JSON: proto: invalid type: {}",
+                    go_type(printed)
+                )));
+            }
         }
         if let Val::List(list) = value
             && list
@@ -115,6 +248,10 @@ impl Machine {
                 value => value,
             };
             check_operation(&message.ty, &field.name, &value)?;
+            let value = match is_operation(&message.ty) {
+                true => value,
+                false => field_value(&field.value, value),
+            };
             fields.insert(field.name.clone(), value);
         }
         self.pay(run_cost::MESSAGE)?;
@@ -123,9 +260,13 @@ impl Machine {
     }
 }
 
+fn is_operation(ty: &str) -> bool {
+    ty.trim_start_matches('.') == JSON_PATCH
+}
+
 /// Refuses a field of an operation whose value is of another type (`JSONPatchType.Val`).
 fn check_operation(ty: &str, field: &str, value: &Val) -> Evaluated<()> {
-    if ty != JSON_PATCH || field == "value" || matches!(value, Val::Text(_)) {
+    if !is_operation(ty) || field == "value" || matches!(value, Val::Text(_)) {
         return Ok(());
     }
     let found = match value {
@@ -196,7 +337,22 @@ mod tests {
     fn an_apply_configuration_has_the_fields_of_its_messages() {
         let text = "Object{spec: Object.spec{n: object.spec.n + 1, ?m: optional.none()}, data: {'a': 'b'}}";
         let expected = json!({"spec": {"n": 2}, "data": {"a": "b"}});
-        assert_eq!(apply_configuration(text, &object()), Ok(expected));
+        let made = apply_configuration(text, &object()).unwrap();
+        assert_eq!((made.object, made.foreign), (expected, Vec::new()));
+    }
+
+    #[test]
+    fn a_list_or_map_inside_of_another_one_is_foreign() {
+        let text = "Object{spec: Object.spec{env: [{'name': 'A'}], m: [[1, 2]], n: null, own: [object.spec]}}";
+        let made = apply_configuration(text, &object()).unwrap();
+        let foreign = [
+            (".spec.env[0]", "map[name:A]"),
+            (".spec.m[0]", "[1 2]"),
+            (".spec.n", "NULL_VALUE"),
+        ];
+        let foreign = foreign.map(|(path, printed)| (path.to_owned(), printed.to_owned()));
+        assert_eq!(made.foreign, foreign);
+        assert_eq!(made.object["spec"]["own"], json!([{"n": 1}]));
     }
 
     #[test]

@@ -393,7 +393,7 @@ impl Machine {
                 }
                 Ok(())
             }
-            _ => Err(EvaluationError::no_overload()),
+            other => Err(functions::operators::not_iterable(other)),
         }
     }
 }

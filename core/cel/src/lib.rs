@@ -67,7 +67,9 @@ use evaluate::{EvaluationError, Machine};
 use parser::Unread;
 use value::{Val, converted};
 
-pub use changes::{ChangeError, apply_configuration, json_patch, type_of_change};
+pub use changes::{
+    ApplyConfiguration, ChangeError, apply_configuration, json_patch, type_of_change,
+};
 pub use declared::{Declared, DeclaredShape, MAX_REQUEST};
 pub use schema::{ListKind, ValueSchema};
 pub use types::CelType;

@@ -43,6 +43,8 @@ pub(super) enum Val {
     Semver(Rc<Semver>),
     Format(&'static str),
     Message(Rc<MessageValue>),
+    /// A value that an apply configuration cannot have, as Go prints it.
+    Foreign(Rc<str>),
 }
 
 /// A message that says how to change an object.
@@ -134,6 +136,7 @@ impl Val {
             Val::Semver(_) => "kubernetes.Semver",
             Val::Format(_) => "kubernetes.NamedFormat",
             Val::Message(_) => "Object",
+            Val::Foreign(_) => "dyn",
         }
     }
 
@@ -329,6 +332,7 @@ impl Val {
                 });
                 Value::Object(members.collect::<Option<_>>()?)
             }
+            Val::Foreign(printed) => (&**printed).into(),
             Val::Message(message) => {
                 let fields = message.fields.iter();
                 let fields = fields.map(|(name, value)| Some((name.clone(), value.json()?)));

@@ -57,6 +57,7 @@ fn operation_failed(failed: &FailedOperation) -> String {
         op,
         path,
         differed,
+        ..
     } = failed;
     let whole = en::the_object();
     let path = if path.is_empty() { &whole } else { path };

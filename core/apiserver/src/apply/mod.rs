@@ -29,6 +29,7 @@ pub use set::{Path, Set};
 pub use typed::{TypedComparison, compare, extract, field_set, merge, remove, validate};
 pub use updater::{Conflict, FieldManagerError};
 pub use versions::Versions;
+pub(crate) use versions::listed;
 
 /// The annotation in which client-side apply keeps the last manifest that it applied.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";

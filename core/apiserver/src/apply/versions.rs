@@ -79,7 +79,7 @@ impl<'a> VersionConverter<'a> {
 }
 
 /// Errors as `typed.ValidationErrors` prints them.
-pub(super) fn listed(errors: &[String]) -> String {
+pub(crate) fn listed(errors: &[String]) -> String {
     match errors {
         [one] => one.clone(),
         many => {

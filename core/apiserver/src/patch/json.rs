@@ -3,6 +3,7 @@
 //! the first slash does not count, and `test` compares scalars by their spelling.
 
 mod diff;
+mod failed;
 mod tree;
 
 use std::collections::HashSet;
@@ -10,6 +11,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 pub use diff::json_diff;
+pub use failed::FailedOperation;
+use failed::MissingPlace;
 use tree::{Slot, Tree, TreeView, equal, find};
 
 use crate::go;
@@ -35,20 +38,6 @@ pub enum JsonPatchError {
     Panics,
     /// The object would nest deeper than this server takes.
     TooDeep,
-}
-
-/// The operation of a patch that failed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FailedOperation {
-    /// Its place in the patch, from 0.
-    pub position: usize,
-    /// The operation: `test`, `remove` and so on; empty if the patch does not name one.
-    pub op: String,
-    /// The path, as it was written.
-    pub path: String,
-    /// For a `test` that found another value: the wanted value and the one that was there, `None`
-    /// if there was none.
-    pub differed: Option<(Value, Option<Value>)>,
 }
 
 impl JsonPatch {
@@ -192,6 +181,16 @@ impl JsonPatch {
         let operation = RawOperation(self.operations.get(position)?);
         let op = operation.text("op").unwrap_or_default();
         let path = operation.text("path");
+        let from = operation.text("from").unwrap_or_default();
+        let mut has_parent = |path: &str| find(&mut root, path).is_ok();
+        let missing = MissingPlace {
+            op: &op,
+            path: path.as_deref().unwrap_or_default(),
+            has_parent: has_parent(path.as_deref().unwrap_or_default()),
+            from: &from,
+            has_parent_of_from: has_parent(&from),
+        };
+        let reason = missing.reason();
         let found = match path.as_deref() {
             Ok("") => Ok(Some(root)),
             Ok(path) => find(&mut root, path).and_then(|place| Ok(place.get()?.cloned())),
@@ -201,10 +200,15 @@ impl JsonPatch {
             let wanted = operation.value().map_or(Value::Null, Value::from);
             (wanted, found.map(Value::from))
         });
+        let path = path.unwrap_or_default();
         Some(FailedOperation {
             position,
+            reason: match &differed {
+                Some(_) => format!("testing value {path} failed: test failed"),
+                None => reason,
+            },
             op,
-            path: path.unwrap_or_default(),
+            path,
             differed,
         })
     }
@@ -527,6 +531,7 @@ mod tests {
             op: "test".to_owned(),
             path: path.to_owned(),
             differed: Some((wanted, found)),
+            reason: format!("testing value {path} failed: test failed"),
         };
         // The operations before it are done: it is their result that it looks at.
         let add = r#"{"op": "add", "path": "/a", "value": 3}"#;

@@ -5,6 +5,9 @@
 
 mod classes;
 mod limits;
+mod matching;
+mod mutations;
+mod parameters;
 mod pod_security;
 mod policies;
 mod quotas;

@@ -100,7 +100,7 @@ fn carries_version(patch: &[u8]) -> bool {
 }
 
 /// The message that a client gets when a handler panics.
-fn panicked() -> Refusal {
+pub(super) fn panicked() -> Refusal {
     Status::internal("This request caused apiserver to panic. Look in the logs for details.")
 }
 

@@ -138,12 +138,14 @@ impl ApiServer {
         if !uid.is_empty() && uid != live.uid() {
             return Err(uid_differs(info, &key, uid, Some(live.uid()), trace));
         }
+        let mut draft = produce(self, &live)?;
+        self.mutate(info, &mut draft, Some(&live), trace)?;
         let DraftObject {
             mut object,
             empties,
             takes_version_over,
             ..
-        } = produce(self, &live)?;
+        } = draft;
         limits::check(&object)?;
         info.resource.check_work(&object)?;
         trace.facts.extend(info.resource.not_thorough());
@@ -237,7 +239,7 @@ impl ApiServer {
     }
 
     /// Fills in the values of admission and allocation (`Store.BeginCreate`, `BeginUpdate`).
-    fn allocate(
+    pub(super) fn allocate(
         &self,
         info: &RequestInfo,
         object: &mut Value,

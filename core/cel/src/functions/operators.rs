@@ -143,3 +143,21 @@ fn element(from: &Val, index: &Val) -> Evaluated<Option<Val>> {
         _ => Err(EvaluationError::no_overload()),
     }
 }
+
+/// The error of a loop over a value that has no items (`evalFold.Eval`).
+pub(crate) fn not_iterable(value: &Val) -> EvaluationError {
+    let ty = match value {
+        Val::Null => "types.Null",
+        Val::Bool(_) => "types.Bool",
+        Val::Int(_) => "types.Int",
+        Val::Uint(_) => "types.Uint",
+        Val::Double(_) => "types.Double",
+        Val::Text(_) => "types.String",
+        Val::Bytes(_) => "types.Bytes",
+        Val::Duration(_) => "types.Duration",
+        Val::Timestamp(..) => "types.Timestamp",
+        Val::Optional(_) => "*types.Optional",
+        _ => return EvaluationError::no_overload(),
+    };
+    EvaluationError::new(format!("got '{ty}', expected iterable type"))
+}

@@ -1,31 +1,23 @@
 //! ValidatingAdmissionPolicy as it works
-//! (`k8s.io/apiserver/pkg/admission/plugin/policy/validating/dispatcher.go` and `validator.go`,
-//! `plugin/policy/matching`, `plugin/webhook/predicates`).
+//! (`k8s.io/apiserver/pkg/admission/plugin/policy/validating/dispatcher.go` and `validator.go`), and what it has in
+//! common with the policies that change objects.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::Attributes;
+use super::matching::{is_exempt, namespace, version_for};
+use super::parameters::parameters;
 use crate::cel::{self, Outcome};
 use crate::object::{GroupVersion, Metadata, text};
-use crate::server::kinds::label_selector::{self, list};
-use crate::server::{ApiServer, Fact, Trace, storage_key, user};
+use crate::server::kinds::label_selector::list;
+use crate::server::{ApiServer, Fact, RequestInfo, Trace, user};
 use crate::status::{Cause, Refusal, Status};
 
 /// The key prefixes of bindings and of policies in etcd.
 pub(super) const BINDINGS_BELOW: &str = "/registry/validatingadmissionpolicybindings/";
 const POLICIES_BELOW: &str = "/registry/validatingadmissionpolicies/";
-
-/// Kinds that define policies themselves; policies are not asked about them.
-const EXEMPT: [&str; 6] = [
-    "validatingadmissionpolicies",
-    "validatingadmissionpolicybindings",
-    "mutatingadmissionpolicies",
-    "mutatingadmissionpolicybindings",
-    "validatingwebhookconfigurations",
-    "mutatingwebhookconfigurations",
-];
 
 /// The longest message that an expression makes.
 const LONGEST_MESSAGE: usize = 5 * 1024;
@@ -45,9 +37,7 @@ pub(super) fn ask(
     asked: &Attributes<'_>,
     trace: &mut Trace,
 ) -> Result<(), Refusal> {
-    let resource = &asked.info.resource;
-    let of_admission = resource.group_version.group == "admissionregistration.k8s.io";
-    if of_admission && EXEMPT.contains(&resource.plural.as_str()) {
+    if is_exempt(asked) {
         return Ok(());
     }
     let all = server.store.range(BINDINGS_BELOW);
@@ -59,14 +49,9 @@ pub(super) fn ask(
         let Some(policy) = found.map(|(_, policy)| Arc::clone(policy)) else {
             continue;
         };
-        let own = &binding["spec"]["matchResources"];
-        let constraints = &policy["spec"]["matchConstraints"];
-        let Some(version) = matched_version(server, constraints, asked, false) else {
+        let Some(version) = version_for(server, &policy, binding, asked) else {
             continue;
         };
-        if !own.is_null() && matched_version(server, own, asked, true).is_none() {
-            continue;
-        }
         let evaluations = Evaluation::all(server, asked, &version, &policy, binding).into_iter();
         let denials: Vec<Denial> = evaluations.flat_map(|it| it.denials(trace)).collect();
         for denial in denials {
@@ -112,105 +97,6 @@ fn refused(asked: &Attributes<'_>, why: &str, reason: &str) -> Refusal {
     })
 }
 
-/// Returns the version in which a policy or binding sees a request that it names; `None` if it does not name
-/// it. One that names none means all of its policy (`Matcher.Matches`).
-fn matched_version(
-    server: &ApiServer,
-    wanted: &Value,
-    asked: &Attributes<'_>,
-    of_binding: bool,
-) -> Option<GroupVersion> {
-    if named_version(wanted, "excludeResourceRules", asked).is_some()
-        || !namespace_fits(server, &wanted["namespaceSelector"], asked)
-        || !objects_fit(&wanted["objectSelector"], asked)
-    {
-        return None;
-    }
-    if of_binding && list(wanted, "resourceRules").is_empty() {
-        return Some(asked.info.resource.group_version.clone());
-    }
-    named_version(wanted, "resourceRules", asked)
-}
-
-/// Returns the version of a request that rules name: its own, or, unless the policy says `Exact`, another one
-/// in which the same objects are served (`matchesResourceRules`).
-fn named_version(wanted: &Value, rules: &str, asked: &Attributes<'_>) -> Option<GroupVersion> {
-    let rules = list(wanted, rules);
-    let fits = |version: &GroupVersion| rules.iter().any(|rule| rule_fits(rule, asked, version));
-    let own = &asked.info.resource.group_version;
-    if fits(own) {
-        return Some(own.clone());
-    }
-    if text(wanted, "matchPolicy") == "Exact" {
-        return None;
-    }
-    let others = asked.info.resource.versions.iter();
-    let others = others.flat_map(|versions| &versions.all);
-    let mut others = others.filter_map(|(version, _)| GroupVersion::parse(version));
-    others.find(|version| version != own && fits(version))
-}
-
-fn rule_fits(rule: &Value, asked: &Attributes<'_>, version: &GroupVersion) -> bool {
-    let info = asked.info;
-    let has = |field: &str, wanted: &str| {
-        let mut items = list(rule, field).iter();
-        items.any(|item| item == "*" || item == wanted)
-    };
-    let scope = match text(rule, "scope") {
-        "Cluster" => !info.resource.namespaced,
-        "Namespaced" => info.resource.namespaced,
-        _ => true,
-    };
-    let (plural, subresource) = (&info.resource.plural, &info.subresource);
-    let resource = list(rule, "resources").iter().any(|wanted| {
-        let wanted = wanted.as_str().unwrap_or_default();
-        let (name, sub) = wanted.split_once('/').unwrap_or((wanted, ""));
-        (name == "*" || name == plural) && (sub == "*" || sub == subresource)
-    });
-    let names = list(rule, "resourceNames");
-    let object = asked.object.or(asked.old);
-    let name = object.map_or("", Metadata::name);
-    scope
-        && resource
-        && has("operations", asked.operation)
-        && has("apiGroups", &version.group)
-        && has("apiVersions", &version.version)
-        && (names.is_empty() || names.iter().any(|it| it == name))
-}
-
-fn empty(selector: &Value) -> bool {
-    selector.is_null() || label_selector::is_empty(selector)
-}
-
-/// The namespace of a request, or itself.
-fn namespace(server: &ApiServer, asked: &Attributes<'_>) -> Option<Arc<Value>> {
-    let name = &asked.info.namespace;
-    if name.is_empty() {
-        return None;
-    }
-    let found = server.store.get(&format!("/registry/namespaces/{name}"));
-    found.map(|(_, namespace)| Arc::clone(namespace))
-}
-
-fn namespace_fits(server: &ApiServer, selector: &Value, asked: &Attributes<'_>) -> bool {
-    if empty(selector) {
-        return true;
-    }
-    if asked.info.resource.is_namespaces() {
-        let object = asked.object.or(asked.old);
-        return object.is_some_and(|object| label_selector::matches(selector, object));
-    }
-    match namespace(server, asked) {
-        Some(namespace) => label_selector::matches(selector, &namespace),
-        None => !asked.info.resource.namespaced,
-    }
-}
-
-fn objects_fit(selector: &Value, asked: &Attributes<'_>) -> bool {
-    let mut objects = [asked.object, asked.old].into_iter().flatten();
-    empty(selector) || objects.any(|object| label_selector::matches(selector, object))
-}
-
 /// The variable `request`: the objects are of the given version, and the request may be of another one. What is
 /// empty is absent (`CreateAdmissionRequest` of `k8s.io/apiserver/pkg/admission/plugin/cel`).
 fn request(asked: &Attributes<'_>, version: &GroupVersion) -> Value {
@@ -242,14 +128,24 @@ fn request(asked: &Attributes<'_>, version: &GroupVersion) -> Value {
     request
 }
 
+/// An object in the version in which a policy sees it.
+fn seen_in(info: &RequestInfo, object: &Value, version: &GroupVersion) -> Value {
+    match &info.resource.versions {
+        Some(versions) if *version != info.resource.group_version => {
+            (versions.convert)(object.clone(), &version.to_string())
+        }
+        _ => object.clone(),
+    }
+}
+
 /// One policy on one request with one of its parameters.
 #[derive(Clone)]
-struct Evaluation<'a> {
-    policy: &'a Value,
+pub(super) struct Evaluation<'a> {
+    pub(super) policy: &'a Value,
     /// The variables of expressions, by name.
-    variables: Vec<(&'static str, Value)>,
+    pub(super) variables: Vec<(&'static str, Value)>,
     /// The reason why there are no parameters, if the binding asks for some.
-    unbound: Option<String>,
+    pub(super) unbound: Option<String>,
 }
 
 impl<'a> Evaluation<'a> {
@@ -259,12 +155,8 @@ impl<'a> Evaluation<'a> {
         version: &GroupVersion,
         policy: &'a Value,
     ) -> Self {
-        let seen = |object: Option<&Value>| match (object, &asked.info.resource.versions) {
-            (None, _) => Value::Null,
-            (Some(object), Some(versions)) if *version != asked.info.resource.group_version => {
-                (versions.convert)(object.clone(), &version.to_string())
-            }
-            (Some(object), _) => object.clone(),
+        let seen = |object: Option<&Value>| {
+            object.map_or(Value::Null, |it| seen_in(asked.info, it, version))
         };
         let namespace = namespace(server, asked);
         Self {
@@ -283,7 +175,7 @@ impl<'a> Evaluation<'a> {
     }
 
     /// One for each of the parameters that a binding names; none where it lets requests pass without.
-    fn all(
+    pub(super) fn all(
         server: &ApiServer,
         asked: &Attributes<'_>,
         version: &GroupVersion,
@@ -310,7 +202,15 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    fn ignores_failures(&self) -> bool {
+    /// Lets the expressions see the object as an earlier one left it.
+    pub(super) fn see(&mut self, object: &Value) {
+        let mut variables = self.variables.iter_mut();
+        if let Some((_, known)) = variables.find(|(name, _)| *name == "object") {
+            *known = object.clone();
+        }
+    }
+
+    pub(super) fn ignores_failures(&self) -> bool {
         text(&self.policy["spec"], "failurePolicy") == "Ignore"
     }
 
@@ -340,20 +240,13 @@ impl<'a> Evaluation<'a> {
                 }],
             };
         }
-        let spec = &self.policy["spec"];
-        for condition in list(spec, "matchConditions") {
-            let expression = text(condition, "expression");
-            match self.value(expression, trace) {
-                Outcome::Bool(true) => {}
-                Outcome::Failed(why) if !self.ignores_failures() => {
-                    return vec![failed(format!(
-                        "expression '{expression}' resulted in error: {why}"
-                    ))];
-                }
-                _ => return Vec::new(),
-            }
+        match self.is_met(trace) {
+            Ok(true) => {}
+            Ok(false) => return Vec::new(),
+            Err(why) => return vec![failed(why)],
         }
         self.compose(trace);
+        let spec = &self.policy["spec"];
         let mut denials = Vec::new();
         for validation in list(spec, "validations") {
             let expression = text(validation, "expression").trim();
@@ -380,20 +273,68 @@ impl<'a> Evaluation<'a> {
         denials
     }
 
+    /// Returns whether the conditions of the policy hold, or why that cannot be known. One that does not hold outweighs
+    /// those that fail (`matcher.Match` of `plugin/webhook/matchconditions`).
+    pub(super) fn is_met(&self, trace: &mut Trace) -> Result<bool, String> {
+        let mut mistakes = Vec::new();
+        for condition in list(&self.policy["spec"], "matchConditions") {
+            let expression = text(condition, "expression");
+            match self.value(expression, trace) {
+                Outcome::Bool(true) => {}
+                Outcome::Failed(why) => {
+                    mistakes.push(format!(
+                        "expression '{expression}' resulted in error: {why}"
+                    ));
+                }
+                _ => return Ok(false),
+            }
+        }
+        match mistakes.as_slice() {
+            [] => Ok(true),
+            _ if self.ignores_failures() => Ok(false),
+            [one] => Err(one.clone()),
+            several => Err(format!("[{}]", several.join(", "))),
+        }
+    }
+
     /// The variables that the policy makes of others.
     fn compose(&mut self, trace: &mut Trace) {
+        self.compose_but(&[], trace);
+    }
+
+    /// Evaluates the variables of the policy, but for those that an earlier expression used: the server evaluates a
+    /// variable where it is used first (`plugin/cel/composition.go`).
+    pub(super) fn compose_but(&mut self, used: &[&str], trace: &mut Trace) {
         let composed = list(&self.policy["spec"], "variables");
         if composed.is_empty() {
             return;
         }
-        self.variables.push(("variables", json!({})));
-        for variable in composed {
+        let mut before = self.variables.iter();
+        let before = before.position(|(name, _)| *name == "variables");
+        let mut kept = before.map_or(json!({}), |at| self.variables.remove(at).1);
+        if let Value::Object(kept) = &mut kept {
+            kept.retain(|name, _| used.contains(&name.as_str()));
+        }
+        self.variables.push(("variables", kept));
+        let anew = composed.iter();
+        for variable in anew.filter(|it| !used.contains(&text(it, "name"))) {
             let value = cel::evaluate_to_json(text(variable, "expression"), &self.variables);
             match (value, self.variables.last_mut()) {
                 (Some(value), Some((_, all))) => all[text(variable, "name")] = value,
                 _ => trace.facts.push(Fact::RuleNotEvaluated(
                     text(variable, "expression").to_owned(),
                 )),
+            }
+        }
+    }
+
+    /// Adds the variables of the policy that an expression uses, with those that they use.
+    pub(super) fn note_used<'p>(policy: &'p Value, expression: &str, used: &mut Vec<&'p str>) {
+        for variable in list(&policy["spec"], "variables") {
+            let name = text(variable, "name");
+            if !used.contains(&name) && expression.contains(&format!("variables.{name}")) {
+                used.push(name);
+                Self::note_used(policy, text(variable, "expression"), used);
             }
         }
     }
@@ -413,55 +354,4 @@ impl<'a> Evaluation<'a> {
             message => message.to_owned(),
         }
     }
-}
-
-/// The parameters that a binding names (`CollectParams` of
-/// `k8s.io/apiserver/pkg/admission/plugin/policy/generic`), or why it cannot be followed.
-fn parameters(
-    server: &ApiServer,
-    asked: &Attributes<'_>,
-    policy: &Value,
-    reference: &Value,
-) -> Result<Vec<Value>, &'static str> {
-    if reference.is_null() {
-        return Ok(vec![Value::Null]);
-    }
-    let kind = &policy["spec"]["paramKind"];
-    let resources = &server.resources;
-    let mut found = Vec::new();
-    if let Some(resource) = resources.by_kind(text(kind, "apiVersion"), text(kind, "kind")) {
-        let namespace = match (text(reference, "namespace"), resource.namespaced) {
-            ("", true) if asked.info.namespace.is_empty() => {
-                return Err(
-                    "cannot use namespaced paramRef in policy binding that matches cluster-scoped \
-                     resources",
-                );
-            }
-            ("", true) => asked.info.namespace.as_str(),
-            ("", false) => "",
-            (_, false) => {
-                return Err(
-                    "paramRef.namespace must not be provided for a cluster-scoped `paramKind`",
-                );
-            }
-            (namespace, true) => namespace,
-        };
-        let read = |stored: &Arc<Value>| resource.read_back(stored).as_ref().clone();
-        match text(reference, "name") {
-            "" => {
-                let below = format!("{}/", storage_key(resource, namespace, ""));
-                let all = server.store.range(&below).map(|(_, _, object)| object);
-                let chosen = all.filter(|it| label_selector::matches(&reference["selector"], it));
-                found.extend(chosen.map(read));
-            }
-            name => {
-                let stored = server.store.get(&storage_key(resource, namespace, name));
-                found.extend(stored.map(|(_, object)| read(object)));
-            }
-        }
-    }
-    if found.is_empty() && text(reference, "parameterNotFoundAction") == "Deny" {
-        return Err("no params found for policy binding with `Deny` parameterNotFoundAction");
-    }
-    Ok(found)
 }

@@ -51,13 +51,25 @@ fn expression(
     composed: &[&str],
     types: &[&str],
 ) -> Option<FieldError> {
+    let found = cel::type_of(written, variables, ("variables", composed));
+    checked_type(found, written, path, variables, types)
+}
+
+/// Refuses an expression of another type than these.
+fn checked_type(
+    found: Result<String, cel::Unusable>,
+    written: &str,
+    path: &ErrorPath<'_>,
+    variables: &[&str],
+    types: &[&str],
+) -> Option<FieldError> {
     // Its functions are not known here.
     if variables.contains(&"authorizer") && written.contains("authorizer") {
         return None;
     }
     let is_wanted =
         |found: &str| types.contains(&found) || found == "null" && types.contains(&"null_type");
-    let detail = match cel::type_of(written, variables, ("variables", composed)) {
+    let detail = match found {
         Ok(found) if is_wanted(&found) => return None,
         // These have types of their own, which are not known here.
         Ok(found)
@@ -318,7 +330,7 @@ fn mutation(mutation: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// `validateApplyConfiguration`, `validateJSONPatch`. The types that only these expressions have are not known here.
+/// `validateApplyConfiguration`, `validateJSONPatch`.
 fn changing_expression(
     policy: &Value,
     change: &Value,
@@ -330,12 +342,10 @@ fn changing_expression(
     if written.is_empty() {
         return Some(FieldError::required(field, ""));
     }
-    let own_types = ["Object", "JSONPatch", "jsonpatch"];
-    if own_types.iter().any(|own| written.contains(own)) {
-        return None;
-    }
     let composed = composed(policy, usize::MAX);
-    expression(written, &field, &variables(policy), &composed, &[ty])
+    let known = variables(policy);
+    let found = cel::type_of_change(written, &known, ("variables", &composed));
+    checked_type(found, written, &field, &known, &[ty])
 }
 
 /// `validateAuditAnnotation`.

@@ -56,7 +56,12 @@ impl ApiServer {
         trace.warnings.extend(merge_owners(&mut object, false));
         self.manager(info, endpoint(info)?)
             .update(&self.nothing(info), &mut object, &info.manager);
-        let object = self.create_object(info, object, &empties, carries_version, trace)?;
+        let draft = DraftObject {
+            object,
+            empties,
+            ..DraftObject::default()
+        };
+        let object = self.create_object(info, draft, carries_version, trace)?;
         Ok(ObjectAnswer {
             code: StatusCode::CREATED,
             ..ObjectAnswer::ok(object)
@@ -67,18 +72,13 @@ impl ApiServer {
     pub(super) fn create_missing(
         &mut self,
         info: &RequestInfo,
-        draft: DraftObject,
+        mut draft: DraftObject,
         trace: &mut Trace,
     ) -> Result<ObjectAnswer, Refusal> {
-        let DraftObject {
-            mut object,
-            empties,
-            ..
-        } = draft;
-        version_of(&object)?;
-        object.set_meta("selfLink", Value::Null);
-        trace.warnings.extend(merge_owners(&mut object, true));
-        let object = self.create_object(info, object, &empties, false, trace)?;
+        version_of(&draft.object)?;
+        draft.object.set_meta("selfLink", Value::Null);
+        trace.warnings.extend(merge_owners(&mut draft.object, true));
+        let object = self.create_object(info, draft, false, trace)?;
         Ok(ObjectAnswer {
             code: StatusCode::CREATED,
             ..ObjectAnswer::ok(object)
@@ -89,15 +89,20 @@ impl ApiServer {
     fn create_object(
         &mut self,
         info: &RequestInfo,
-        mut object: Value,
-        empties: &Empties,
+        mut draft: DraftObject,
         carries_version: bool,
         trace: &mut Trace,
     ) -> Result<Arc<Value>, Refusal> {
-        self.check_creation(info, &object)?;
+        self.check_creation(info, &draft.object)?;
+        self.mutate(info, &mut draft, None, trace)?;
+        let DraftObject {
+            mut object,
+            empties,
+            ..
+        } = draft;
         trace.facts.extend(info.resource.not_thorough());
         let warnings = info.resource.warn_as_given(&object);
-        self.before_create(info, &mut object, empties)?;
+        self.before_create(info, &mut object, &empties)?;
         trace.warnings.extend(warnings);
         trace
             .warnings
@@ -202,7 +207,13 @@ impl ApiServer {
         mut object: Value,
         trace: &mut Trace,
     ) -> Result<Arc<Value>, Refusal> {
-        let key = storage_key(&info.resource, object.namespace(), object.name());
+        // Through the address of an object, the new one is stored there, whatever a policy has named it
+        // (`Store.Update`).
+        let name = match info.name.as_str() {
+            "" => object.name(),
+            name => name,
+        };
+        let key = storage_key(&info.resource, object.namespace(), name);
         let resource = info.group_resource();
         if let Some((_, existing)) = self.store.get(&key) {
             return Err(if !object.meta_text("generateName").is_empty() {
