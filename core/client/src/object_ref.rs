@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{Resource, key_of};
 
+use crate::Subresource;
+
 /// A reference to an object of a world. The object may be deleted.
 #[derive(Clone, Debug)]
 pub struct ObjectRef {
@@ -71,6 +73,11 @@ impl ObjectRef {
     /// Its path on the server.
     pub fn path(&self) -> String {
         self.resource.path(&self.namespace, &self.name)
+    }
+
+    /// The path of its Scale.
+    pub fn scale_path(&self) -> String {
+        format!("{}/{}", self.path(), Subresource::Scale.name())
     }
 }
 

@@ -9,7 +9,7 @@ use super::field_edits::{Edit, redone};
 use super::server_fields::SET_BY_EVERY_WRITE;
 use crate::{ValueChange, changes, changes_by_item, to_yaml};
 use optimist_apiserver::apply::{Path, PathElement};
-use optimist_apiserver::object::Metadata;
+use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::patch;
 use optimist_apiserver::schema::Struct;
 
@@ -53,6 +53,11 @@ impl WorkingCopy {
     /// The resourceVersion that was read.
     pub fn resource_version(&self) -> Option<&str> {
         self.read.as_deref().map(Metadata::resource_version)
+    }
+
+    /// Returns whether it is the Scale of the object, which `/scale` answers with, and not the object itself.
+    pub fn is_scale(&self) -> bool {
+        self.read.as_deref().is_some_and(is_scale)
     }
 
     /// Returns whether there are edits that were not sent or not accepted.
@@ -182,9 +187,13 @@ impl WorkingCopy {
         self.read = Some(object);
     }
 
-    /// Takes the replicas from a Scale. Other edits are still unsent. The version stays the version
-    /// that was read, because the answer does not contain the object.
-    pub fn settle_scale(&mut self, scale: &Value) {
+    /// Takes the answer of a write to `/scale`, which is a Scale. The copy of an object takes its replicas alone:
+    /// other edits are still unsent, and the version stays the version that was read, because the answer does not
+    /// contain the object.
+    pub fn settle_scale(&mut self, scale: &Arc<Value>) {
+        if self.is_scale() {
+            return self.settle(Arc::clone(scale));
+        }
         // A Scale leaves 0 out (`omitempty`).
         let replicas = scale.pointer("/spec/replicas").cloned();
         let replicas = replicas.unwrap_or_else(|| 0.into());
@@ -222,6 +231,9 @@ impl WorkingCopy {
     /// Takes a newly read object and repeats the edits on it, field by field. All other fields have
     /// the newly read values. An edit that another actor has made since is still declared.
     pub fn refresh(&mut self, object: Arc<Value>, root: &Struct) {
+        if is_scale(&object) {
+            return self.refresh_scale(object);
+        }
         let redone = match (&self.read, &self.edited) {
             (Some(read), Some(edited)) if read != edited => {
                 let fields = Edit::between(read, edited, root).into_iter();
@@ -241,6 +253,25 @@ impl WorkingCopy {
         self.read = Some(object);
         self.edited = Some(redone);
     }
+
+    /// The same with a Scale, of which only the replicas can be edited.
+    fn refresh_scale(&mut self, scale: Arc<Value>) {
+        let replicas = |object: &Option<Arc<Value>>| {
+            let object = object.as_deref();
+            object.and_then(|object| object.pointer("/spec/replicas").cloned())
+        };
+        let wanted = replicas(&self.edited);
+        let wanted = wanted.filter(|wanted| replicas(&self.read).as_ref() != Some(wanted));
+        self.settle(scale);
+        if let (Some(edited), Some(wanted)) = (&mut self.edited, wanted) {
+            Arc::make_mut(edited)["spec"]["replicas"] = wanted;
+        }
+    }
+}
+
+/// Returns whether a value is a Scale (`k8s.io/api/autoscaling/v1`). No object of this kind is stored.
+pub(super) fn is_scale(object: &Value) -> bool {
+    text(object, "kind") == "Scale" && text(object, "apiVersion") == "autoscaling/v1"
 }
 
 /// Copies members of one map to another.

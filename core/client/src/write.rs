@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::call::SentObject;
 use super::server_fields::set_by_writes;
+use super::working_copy::is_scale;
 use super::{Call, Edit, Patch, Preset, Sender, WorkingCopy, bare, client_side_apply};
 use optimist_apiserver::apply::{
     ManagedFieldsOperation, Manager, Managers, Path, Set, compare, extract, field_set,
@@ -186,7 +187,9 @@ impl Write {
         copy: &WorkingCopy,
         sender: Sender<'_>,
     ) -> Option<Request<Vec<u8>>> {
-        let read = copy.read()?;
+        // A Scale is not the object, so it can be sent to `/scale` only.
+        let is_to_scale = self.subresource == Some(Subresource::Scale);
+        let read = copy.read().filter(|_| is_to_scale || !copy.is_scale())?;
         let call = match copy.edited().filter(|_| self.sends_the_edited()) {
             Some(edited) => Call::Update {
                 base: Arc::clone(read),
@@ -201,6 +204,14 @@ impl Write {
             request.extensions_mut().remove::<SentObject>();
         }
         Some(request)
+    }
+
+    /// Returns whether its client reads the Scale that it writes, and never the object: the HorizontalPodAutoscaler
+    /// (`pkg/controller/podautoscaler/horizontal.go scaleForResourceMappings`, v1.36).
+    pub fn reads_scale(&self) -> bool {
+        self.subresource == Some(Subresource::Scale)
+            && self.strategy == Strategy::Update
+            && self.manager.as_deref() == Preset::Autoscaler.manager()
     }
 
     /// Returns whether its body is the edited object as it is.
@@ -455,8 +466,11 @@ fn strategic(resource: &Resource, read: &Value, edited: &Value) -> Value {
 }
 
 /// The Scale of an object (`k8s.io/api/autoscaling/v1`, `Scale`), with the fields that a client may
-/// set.
+/// set. A Scale that was read is sent whole.
 fn scale_of(object: &Value) -> Value {
+    if is_scale(object) {
+        return object.clone();
+    }
     let mut scale = json!({
         "apiVersion": "autoscaling/v1", "kind": "Scale",
         "metadata": {"name": object.name(), "namespace": object.namespace(),

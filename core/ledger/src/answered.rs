@@ -87,6 +87,13 @@ impl Answered<'_> {
         alone || items.any(|item| item.uid() == stored.uid())
     }
 
+    /// Returns whether the answer is the Scale of a stored object.
+    pub(super) fn shows_scale_of(&self, stored: &Value) -> bool {
+        text(self.received, "kind") == "Scale"
+            && text(self.received, "apiVersion") == "autoscaling/v1"
+            && self.received.uid() == stored.uid()
+    }
+
     /// Returns whether the answer tells that an object that is not stored does not exist: it is a 404 that
     /// names the object, a refusal because no object has the uid, or a list without the object.
     pub(super) fn shows_absence(&self, object: &ObjectRef) -> bool {

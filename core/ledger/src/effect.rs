@@ -27,6 +27,8 @@ pub struct Effect {
     /// The fields that the answer contains with other values than the stored object: those that a dry run
     /// would have changed.
     pub(super) not_shown: Vec<Path>,
+    /// The field with the replicas, if the answer contains the Scale of the object and not the object.
+    pub(super) scaled: Option<Path>,
     /// `true` if the answer tells that the object does not exist.
     pub(super) is_absent: bool,
     pub(super) writes: Vec<WrittenObject>,
@@ -78,7 +80,10 @@ impl Effect {
 
     /// Returns whether it neither did anything to the object nor told anything of it.
     pub(super) fn is_none(&self) -> bool {
-        let says = self.refusal.is_some() || self.shown.is_some() || self.is_absent;
+        let says = self.refusal.is_some()
+            || self.shown.is_some()
+            || self.scaled.is_some()
+            || self.is_absent;
         !says && self.writes.is_empty()
     }
 }
@@ -124,6 +129,8 @@ impl Answered<'_> {
         } else if self.is_read() {
             effect.is_absent = is_absent;
             effect.shown = stored.filter(|stored| self.shows(stored)).cloned();
+            let scaled = stored.filter(|stored| self.shows_scale_of(stored));
+            effect.scaled = scaled.map(|_| object.resource().replicas_field());
         } else if self.is_dry_run() {
             effect.shown = stored.filter(|stored| self.shows(stored)).cloned();
             let tried = effect.shown.as_deref();

@@ -181,7 +181,8 @@ impl<Id: Copy + PartialEq> Ledger<Id> {
         if answered.is_read() && !uids.is_empty() {
             let stored = server.store().range("/registry/");
             stored
-                .filter(|(_, _, object)| uids.contains(object.uid()) && answered.shows(object))
+                .filter(|(_, _, object)| uids.contains(object.uid()))
+                .filter(|(_, _, object)| answered.shows(object) || answered.shows_scale_of(object))
                 .for_each(|(_, _, object)| add(object));
         }
         objects

@@ -115,6 +115,9 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         if let Some(object) = &effect.shown {
             self.read_except(who, object, &effect.not_shown);
         }
+        if let Some(replicas) = &effect.scaled {
+            self.read_field(who, replicas);
+        }
         if let Some(how) = effect.refusal {
             // A read after the actor has done its write does not count as a refusal.
             if !effect.is_read || !self.written.contains(&who) {

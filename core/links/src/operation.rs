@@ -77,21 +77,36 @@ pub(super) fn write_to_json(write: &Write) -> Value {
             map.insert(key.into(), text.as_str().into());
         }
     }
-    match write.on_conflict {
-        OnConflict::GiveUp => None,
-        OnConflict::ReadAgain(attempts) => map.insert("ra".into(), attempts.into()),
-        OnConflict::Resend(attempts) => map.insert("rs".into(), attempts.into()),
-    };
+    if let Some((key, attempts)) = attempts_to_json(write.on_conflict) {
+        map.insert(key.into(), attempts.into());
+    }
     Value::Object(map)
+}
+
+/// The reaction to a conflict, as a key and a number of attempts. `None` if it gives up.
+fn attempts_to_json(on_conflict: OnConflict) -> Option<(&'static str, u8)> {
+    match on_conflict {
+        OnConflict::GiveUp => None,
+        OnConflict::ReadAgain(attempts) => Some(("ra", attempts)),
+        OnConflict::Resend(attempts) => Some(("rs", attempts)),
+    }
+}
+
+fn attempts_from_json(value: &Value) -> OnConflict {
+    let attempts = |key: &str| {
+        let attempts = value.get(key)?.as_u64()?.clamp(1, MAX_ATTEMPTS);
+        u8::try_from(attempts).ok()
+    };
+    match (attempts("ra"), attempts("rs")) {
+        (Some(attempts), _) => OnConflict::ReadAgain(attempts),
+        (None, Some(attempts)) => OnConflict::Resend(attempts),
+        (None, None) => OnConflict::GiveUp,
+    }
 }
 
 pub(super) fn write_from_json(value: &Value) -> LinkResult<Write> {
     let strategy = meaning(&STRATEGIES, text(value, "s"))?;
     let usual = Write::usual(strategy);
-    let attempts = |key: &str| {
-        let attempts = value.get(key)?.as_u64()?.clamp(1, MAX_ATTEMPTS);
-        u8::try_from(attempts).ok()
-    };
     let words = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     Ok(Write {
         strategy,
@@ -115,11 +130,7 @@ pub(super) fn write_from_json(value: &Value) -> LinkResult<Write> {
         dry_run: flag(value, "d"),
         manager: words("m"),
         body: words("b"),
-        on_conflict: match (attempts("ra"), attempts("rs")) {
-            (Some(attempts), _) => OnConflict::ReadAgain(attempts),
-            (None, Some(attempts)) => OnConflict::Resend(attempts),
-            (None, None) => OnConflict::GiveUp,
-        },
+        on_conflict: attempts_from_json(value),
     })
 }
 
@@ -216,10 +227,18 @@ fn controller_from_json(value: &Value) -> Option<ControllerOperation> {
 fn action_to_json(action: &Action) -> Value {
     match action {
         Action::Get => "g".into(),
+        Action::GetScale => "gs".into(),
         Action::Send(write) => write_to_json(write),
         Action::Create => "c".into(),
         Action::Delete(delete) if *delete == Preconditions::default() => "d".into(),
         Action::Delete(delete) => json!({"d": [delete.uid, delete.resource_version]}),
+        Action::DeleteRetrying(delete, on_conflict) => {
+            let mut retrying = json!({"d": [delete.uid, delete.resource_version]});
+            if let Some((key, attempts)) = attempts_to_json(*on_conflict) {
+                retrying[key] = attempts.into();
+            }
+            retrying
+        }
         Action::Request(by_hand) => json!({"r": [
             by_hand.method, by_hand.target, by_hand.content_type, by_hand.body
         ]}),
@@ -230,6 +249,7 @@ fn action_from_json(value: &Value) -> LinkResult<Action> {
     if let Some(word) = value.as_str() {
         return match word {
             "g" => Ok(Action::Get),
+            "gs" => Ok(Action::GetScale),
             "c" => Ok(Action::Create),
             "d" => Ok(Action::Delete(Preconditions::default())),
             _ => Err(NO_SUCH_OPERATION),
@@ -237,10 +257,14 @@ fn action_from_json(value: &Value) -> LinkResult<Action> {
     }
     if let Some(delete) = value.get("d").and_then(Value::as_array) {
         let at = |i: usize| delete.get(i).and_then(Value::as_bool).unwrap_or(false);
-        return Ok(Action::Delete(Preconditions {
+        let preconditions = Preconditions {
             uid: at(0),
             resource_version: at(1),
-        }));
+        };
+        return Ok(match attempts_from_json(value) {
+            OnConflict::GiveUp => Action::Delete(preconditions),
+            on_conflict => Action::DeleteRetrying(preconditions, on_conflict),
+        });
     }
     if let Some(request) = value.get("r").and_then(Value::as_array) {
         let at = |i: usize| {

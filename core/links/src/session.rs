@@ -434,7 +434,7 @@ fn carries_edits(step: &Step) -> bool {
 /// Returns whether an actor's copy is the copy that the step leaves, without other edits.
 fn follows(step: &Step, before: &WorkingCopy, after: &WorkingCopy) -> bool {
     match step.action() {
-        Some(Action::Get) if step.outcome() == Outcome::Read => {
+        Some(Action::Get | Action::GetScale) if step.outcome() == Outcome::Read => {
             !before.is_edited() && !after.is_edited() && before.declared() == after.declared()
         }
         Some(Action::Send(_) | Action::Create) => match step.outcome() {

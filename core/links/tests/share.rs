@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::server::Release;
-use optimist_client::{Declares, OnConflict, Strategy as WriteMethod, Subresource, Write};
+use optimist_client::{Declares, OnConflict, Preset, Strategy as WriteMethod, Subresource, Write};
 use optimist_lesson::{Lesson, Walkthrough};
 use optimist_links::{Learning, MAX_LINK_LENGTH, Session, ShareError, Size};
 use optimist_simulation::{
@@ -84,10 +84,15 @@ fn writes() -> impl Strategy<Value = Write> {
 fn operations() -> impl Strategy<Value = RandomOperation> {
     let action = prop_oneof![
         6 => Just(Action::Get),
+        2 => Just(Action::GetScale),
         6 => writes().prop_map(Action::Send),
         1 => Just(Action::Create),
         1 => any::<[bool; 2]>().prop_map(|[uid, resource_version]| {
             Action::Delete(Preconditions { uid, resource_version })
+        }),
+        1 => (1..4u8).prop_map(|attempts| {
+            let preconditions = Preconditions { uid: false, resource_version: true };
+            Action::DeleteRetrying(preconditions, OnConflict::ReadAgain(attempts))
         }),
         1 => Just(Action::Request(ByHand {
             method: "GET".to_owned(),
@@ -143,7 +148,10 @@ fn perform(tree: &mut HistoryTree, operation: RandomOperation) {
         }),
         RandomOperation::Ports(actor, n) => edit(tree, actor, |object| {
             let ports = (0..n).map(|n| json!({"containerPort": 80 + n, "protocol": "TCP"}));
-            object["spec"]["template"]["spec"]["containers"][0]["ports"] = ports.collect();
+            // A Scale has no containers.
+            if let Some(container) = object.pointer_mut("/spec/template/spec/containers/0") {
+                container["ports"] = ports.collect();
+            }
         }),
         RandomOperation::Discard(actor) => tree.world_mut().copy_mut(actor).discard(),
         RandomOperation::Choose(actor, write) => tree.world_mut().actor_mut(actor).set_write(write),
@@ -360,6 +368,38 @@ fn a_link_carries_a_retry_in_which_another_one_writes() {
         assert_eq!(tree.world().next_attempt(a), None);
     }
     assert_eq!(seen(&again), seen(&tree));
+}
+
+/// An older link has an HPA that reads the object. What comes next is what it did then.
+#[test]
+fn an_autoscaler_that_read_the_object_reads_it_again() {
+    let a = ActorId::A;
+    let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
+    let write = Preset::Autoscaler.write(tree.world().resource()).unwrap();
+    for (read, number) in [(Action::Get, 8), (Action::GetScale, 9)] {
+        let actors = [
+            (a, read.clone(), "replicas"),
+            (ActorId::B, Action::Get, "minReadySeconds"),
+        ];
+        for (actor, read, field) in actors {
+            tree.act_once(Operation::Act(actor, read)).unwrap();
+            let copy = tree.world_mut().copy_mut(actor);
+            let mut edited = Value::clone(copy.edited().unwrap());
+            edited["spec"][field] = number.into();
+            copy.edit(edited);
+        }
+        let update = Action::Send(Write::default());
+        tree.act_once(Operation::Act(ActorId::B, update)).unwrap();
+        tree.act_once(Operation::Act(a, Action::Send(write.clone())))
+            .unwrap();
+        let text = Session::from_tree(&tree).to_text();
+        let replayed = Session::parse(&text).unwrap().replay().finish().unwrap();
+        for tree in [&tree, &replayed] {
+            assert_eq!(tree.world().next_attempt(a), Some(read.clone()));
+        }
+        tree.retry(a).unwrap();
+        assert_eq!(tree.world().next_attempt(a), None);
+    }
 }
 
 #[test]

@@ -6,19 +6,26 @@ use http::{Request, header};
 use serde::{Deserialize, Serialize};
 
 use super::{Actor, Exchange, ObjectRef};
-use optimist_client::{Call, Preconditions, Sender, Strategy, Write, bare, get_request};
+use optimist_client::{
+    Call, OnConflict, Preconditions, Sender, Strategy, Write, bare, get_request,
+};
 
 /// An action of an actor that takes a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
     /// Read the object. Unsent edits are repeated on the new copy.
     Get,
+    /// Read the Scale of the object, as the HorizontalPodAutoscaler does. An unsent edit of the replicas is repeated
+    /// on the new copy.
+    GetScale,
     /// Send the edits.
     Send(Write),
     /// Create the object from the working copy, without the fields that only the server sets.
     Create,
     /// Delete the object.
     Delete(Preconditions),
+    /// Delete the object by a program that tries again after a conflict: it reads the object, and deletes it.
+    DeleteRetrying(Preconditions, OnConflict),
     /// Send a request that was written by hand.
     Request(ByHand),
 }
@@ -37,27 +44,50 @@ pub struct ByHand {
 }
 
 impl Action {
+    /// Returns the read of an actor with a write method: of the Scale if its client reads nothing else.
+    pub fn read_for(write: &Write) -> Action {
+        match write.reads_scale() {
+            true => Action::GetScale,
+            false => Action::Get,
+        }
+    }
+
+    /// The reaction to a conflict of the program that does it.
+    pub fn on_conflict(&self) -> OnConflict {
+        match self {
+            Action::Send(write) => write.on_conflict,
+            Action::DeleteRetrying(_, on_conflict) => *on_conflict,
+            _ => OnConflict::GiveUp,
+        }
+    }
+
     /// The request of an actor for this action; `None` if there is nothing to send yet.
     pub fn request(&self, actor: &Actor, subject: &ObjectRef) -> Option<Request<Vec<u8>>> {
         let copy = actor.copy(subject);
         let (resource, manager) = (subject.resource(), &*actor.manager);
         let call = match self {
             Action::Get => return get_request(&subject.path(), manager),
+            Action::GetScale => {
+                let agent = actor.write();
+                return get_request(&subject.scale_path(), agent.sender(manager).user_agent);
+            }
             Action::Send(write) => return write.request(resource, copy, manager),
             Action::Request(by_hand) => return by_hand.request(manager),
             Action::Create => Call::Create {
                 namespace: subject.namespace().to_owned(),
                 object: Arc::new(bare(copy.edited()?)),
             },
-            Action::Delete(preconditions) => Call::Delete {
-                object: match copy.read() {
-                    Some(read) => Arc::clone(read),
-                    None if *preconditions == Preconditions::default() => subject.unread(),
-                    None => return None,
-                },
-                preconditions: *preconditions,
-                in_background: false,
-            },
+            Action::Delete(preconditions) | Action::DeleteRetrying(preconditions, _) => {
+                Call::Delete {
+                    object: match copy.read() {
+                        Some(read) => Arc::clone(read),
+                        None if *preconditions == Preconditions::default() => subject.unread(),
+                        None => return None,
+                    },
+                    preconditions: *preconditions,
+                    in_background: false,
+                }
+            }
         };
         call.request(resource, Sender::new(manager))
     }

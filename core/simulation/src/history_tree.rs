@@ -85,7 +85,7 @@ impl HistoryTree {
     /// as branches. Returns `None` and changes nothing if the operation is not possible now.
     pub fn act(&mut self, operation: Operation) -> Option<NodeId> {
         let sender = match &operation {
-            Operation::Act(actor, Action::Send(_)) => Some(*actor),
+            Operation::Act(actor, Action::Send(_) | Action::DeleteRetrying(..)) => Some(*actor),
             _ => None,
         };
         let id = self.act_once(operation)?;
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn only_who_was_shown_the_object_has_read_what_others_wrote() {
-        let losses = |looked: &dyn Fn(&mut HistoryTree)| {
+        let losses_of = |field: &str, looked: &dyn Fn(&mut HistoryTree)| {
             let mut tree = both_want_to_write();
             send(&mut tree, ActorId::A, Write::default());
             looked(&mut tree);
@@ -402,7 +402,12 @@ mod tests {
             losses(&|tree| get(tree, "/api/v1/namespaces/default/configmaps")),
             1
         );
-        assert_eq!(losses(&|tree| get(tree, &format!("{one}/scale"))), 1);
+        // A Scale shows the replicas and nothing else.
+        let scale = |tree: &mut HistoryTree| get(tree, &format!("{one}/scale"));
+        assert_eq!(losses(&scale), 0);
+        let limit = "/spec/revisionHistoryLimit";
+        assert_eq!(losses_of(limit, &|_| {}), 2);
+        assert_eq!(losses_of(limit, &scale), 1);
     }
 
     #[test]
@@ -410,6 +415,7 @@ mod tests {
         let mut tree = both_want_to_write();
         assert!(!tree.world().is_overtaken(ActorId::B));
         send(&mut tree, ActorId::A, Write::default());
+        let losses = |looked: &dyn Fn(&mut HistoryTree)| losses_of("/spec/replicas", looked);
         assert!(tree.world().is_overtaken(ActorId::B));
         // Without an edit, nothing can be lost.
         assert!(!tree.world().is_overtaken(ActorId::A));

@@ -28,10 +28,10 @@ impl fmt::Display for Operation {
     /// A word or two: `GET`, `WATCH from 100`, `compact and restart`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Operation::Act(_, Action::Get) => "GET",
+            Operation::Act(_, Action::Get | Action::GetScale) => "GET",
             Operation::Act(_, Action::Send(_)) => "send",
             Operation::Act(_, Action::Create) => "create",
-            Operation::Act(_, Action::Delete(_)) => "DELETE",
+            Operation::Act(_, Action::Delete(_) | Action::DeleteRetrying(..)) => "DELETE",
             Operation::Act(_, Action::Request(by_hand)) => &by_hand.method,
             Operation::Watch(WatchAction::Open(version)) if !version.is_empty() => {
                 return write!(f, "WATCH from {version}");

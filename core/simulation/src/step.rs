@@ -370,7 +370,7 @@ impl Step {
     /// Returns whether it was a write or a delete.
     fn is_write(&self) -> bool {
         match &self.operation {
-            Operation::Act(_, Action::Get) => false,
+            Operation::Act(_, Action::Get | Action::GetScale) => false,
             Operation::Act(_, Action::Request(by_hand)) => by_hand.method != "GET",
             Operation::Act(..) => true,
             Operation::Control(..) => {

@@ -20,8 +20,8 @@ use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_apiserver::storage::{Revision, Version};
 use optimist_checker::Safety;
 use optimist_client::{
-    Declares, Editor, EditorPlan, NextRequest, OnConflict, Procedure, Reply, Subresource,
-    ValueChange, WorkingCopy, Write, changes,
+    Declares, Editor, EditorPlan, Intent, NextRequest, OnConflict, Preset, Procedure, Reply,
+    Subresource, ValueChange, WorkingCopy, Write, changes,
 };
 use optimist_system::{Process, ProcessId, System};
 
@@ -207,13 +207,16 @@ impl World {
 
     /// The changes since an actor read the object, without versions and times.
     pub fn changed_since_read(&self, id: ActorId) -> Vec<ValueChange> {
-        match (self.copy(id).read(), self.stored()) {
-            (Some(read), Some((_, stored))) => changes(read, stored)
-                .into_iter()
-                .filter(|change| !change.is_bookkeeping())
-                .collect(),
-            _ => Vec::new(),
-        }
+        let (copy, stored) = (self.copy(id), self.stored());
+        let (Some(read), Some((_, stored))) = (copy.read(), stored) else {
+            return Vec::new();
+        };
+        let changed = match copy.is_scale() {
+            true => changes(read, &self.resource().scale_of(stored)),
+            false => changes(read, stored),
+        };
+        let changed = changed.into_iter();
+        changed.filter(|change| !change.is_bookkeeping()).collect()
     }
 
     /// Returns whether an actor has an edit, and another actor has since changed the same object outside
@@ -277,25 +280,21 @@ impl World {
     /// conflict begins one; whoever does something else gives it up.
     fn go_on(&mut self, id: ActorId, action: &Action, reply: &Reply) {
         let is_next = self.next_attempt(id).as_ref() == Some(action);
-        let editor = match (self.retrying(id).filter(|_| is_next), action) {
-            (Some(editor), _) => Some(editor.clone()),
-            (None, Action::Send(write)) if write.on_conflict != OnConflict::GiveUp => {
-                Some(Editor::from(EditorPlan {
-                    object: self.subject().clone(),
-                    manager: Arc::clone(&self.actor(id).manager),
-                    copy: self.copy(id).clone(),
-                    intent: None,
-                    write: write.clone(),
-                }))
-            }
-            (None, _) => None,
+        let editor = match self.retrying(id).filter(|_| is_next) {
+            Some(editor) => Some(editor.clone()),
+            None => self.trying(id, action),
         };
         let process = editor.map_or(Process::Idle, |mut editor| {
             editor.wake();
             editor.answered(reply);
             match editor.is_done() {
                 true => Process::Idle,
+            NextRequest::Read if editor.reads_scale() => Some(Action::GetScale),
                 false => editor.into(),
+            NextRequest::Send if editor.plan().intent == Some(Intent::Delete) => {
+                let (plan, on_conflict) = (editor.plan(), editor.plan().write.on_conflict);
+                Some(Action::DeleteRetrying(plan.preconditions(), on_conflict))
+            }
             }
         });
         self.system.set_process(id as ProcessId, process);
@@ -339,6 +338,34 @@ impl World {
     }
 
     fn compact(&mut self, restart: bool) -> Option<Step> {
+    /// The process of an actor that has just begun an action and would try it again.
+    fn trying(&self, id: ActorId, action: &Action) -> Option<Editor> {
+        let on_conflict = action.on_conflict();
+        let (intent, write) = match action {
+            Action::Send(write) => (None, write.clone()),
+            Action::DeleteRetrying(preconditions, _) => {
+                let write = Write {
+                    send_resource_version: preconditions.resource_version,
+                    on_conflict,
+                    ..Write::default()
+                };
+                (Some(Intent::Delete), write)
+            }
+            _ => return None,
+        };
+        let copy = self.copy(id);
+        let tries = on_conflict != OnConflict::GiveUp && copy.read().is_some();
+        tries.then(|| {
+            Editor::from(EditorPlan {
+                object: self.subject().clone(),
+                manager: Arc::clone(&self.actor(id).manager),
+                copy: copy.clone(),
+                intent,
+                write,
+            })
+        })
+    }
+
         let compacted = self.system.compact(restart);
         compacted.then(|| self.aside(Operation::Compact { restart }, None))
     }
@@ -379,14 +406,10 @@ impl World {
             _ => (None, Vec::new()),
         };
         let meant_edits = self.meant(id, &action);
-        let on_conflict = match &action {
-            Action::Send(write) => write.on_conflict,
-            _ => OnConflict::GiveUp,
-        };
         let subject = self.subject().clone();
         let intention = Intention {
             edits: meant_edits.as_deref(),
-            retries: on_conflict.reads_again(),
+            retries: action.on_conflict().reads_again(),
             about: Some(&subject),
         };
         let (answered, done) = self.system.send(id as ProcessId, request, intention, None);
@@ -410,8 +433,8 @@ impl World {
     fn meant(&self, id: ActorId, action: &Action) -> Option<Vec<Arc<Edit>>> {
         let (copy, root) = (self.copy(id), &self.resource().root);
         let between = match action {
-            Action::Get => None,
-            Action::Delete(_) => return Some(vec![Edit::deletion()]),
+            Action::Get | Action::GetScale => None,
+            Action::Delete(_) | Action::DeleteRetrying(..) => return Some(vec![Edit::deletion()]),
             Action::Send(Write { body: Some(_), .. }) | Action::Request(_) => return None,
             Action::Send(write) => {
                 let manager = &self.actor(id).manager;
@@ -445,7 +468,7 @@ impl World {
 fn receive(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>, resource: &Resource) {
     let root = &resource.root;
     match action {
-        Action::Get => copy.refresh(Arc::clone(received), root),
+        Action::Get | Action::GetScale => copy.refresh(Arc::clone(received), root),
         // Nothing was stored, so the edits are still unsent.
         Action::Send(Write { dry_run: true, .. }) => {}
         // The answer is a Scale and not the object, so only the replicas are known.
@@ -462,7 +485,7 @@ fn receive(copy: &mut WorkingCopy, action: &Action, received: &Arc<Value>, resou
             copy.settle_all_but_status(Arc::clone(received), root);
         }
         Action::Send(_) | Action::Create => copy.settle(Arc::clone(received)),
-        Action::Delete(_) | Action::Request(_) => {}
+        Action::Delete(_) | Action::DeleteRetrying(..) | Action::Request(_) => {}
     }
 }
 

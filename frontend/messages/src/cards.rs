@@ -43,7 +43,10 @@ pub fn stale(world: &World, editor: ActorId) -> String {
     if world.stored().is_none() {
         en::object_gone()
     } else if world.changed_since_read(editor).is_empty() {
-        en::stale_bookkeeping()
+        match world.copy(editor).is_scale() {
+            true => en::stale_scale(),
+            false => en::stale_bookkeeping(),
+        }
     } else {
         en::stale_changed()
     }
@@ -70,6 +73,16 @@ pub fn no_difference(step: &Step, world: &World) -> String {
         Outcome::Written if stored != step.after => en::diff_done(),
         Outcome::Written => en::diff_bookkeeping(),
     }
+}
+
+/// Says why an editor has nothing to send, and what comes next.
+pub fn nothing_to_send(world: &World, editor: ActorId) -> (String, String) {
+    let name = &world.actor(editor).name;
+    let says = match world.copy(editor).is_scale() {
+        true => en::preview_scale(name),
+        false => en::preview_none(name),
+    };
+    (says, en::preview_none_next())
 }
 
 /// Says which versions compaction took from etcd.

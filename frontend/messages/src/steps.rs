@@ -310,10 +310,10 @@ fn headline_content(content: &HeadlineContent, most: Option<usize>) -> String {
 fn operation_name(operation: &Operation) -> String {
     match operation {
         Operation::Act(_, action) => match action {
-            Action::Get => "GET".to_owned(),
+            Action::Get | Action::GetScale => "GET".to_owned(),
             Action::Send(_) => en::operation_send(),
             Action::Create => en::operation_create(),
-            Action::Delete(_) => "DELETE".to_owned(),
+            Action::Delete(_) | Action::DeleteRetrying(..) => "DELETE".to_owned(),
             Action::Request(by_hand) => by_hand.method.clone(),
         },
         Operation::Watch(WatchAction::Open(version)) if !version.is_empty() => {

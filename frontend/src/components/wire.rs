@@ -2,7 +2,7 @@
 
 use optimist_client::ValueChange;
 use optimist_client::{Write, visible};
-use optimist_messages::label;
+use optimist_messages::{cards, label};
 use optimist_simulation::{Action, ActorId, Exchange, Outcome, Step};
 use serde_json::Value;
 use web_sys::HtmlTextAreaElement;
@@ -193,10 +193,11 @@ pub(crate) fn preview(store: &StateHandle) -> Html {
     let actor = store.world().actor(id);
     let request = store.world().preview(id, &Action::Send(actor.write()));
     let Some(request) = request else {
+        let (why, next) = cards::nothing_to_send(store.world(), id);
         return html! {
             <div class="empty">
-                <p>{ label::preview_none(&actor.name) }</p>
-                <p>{ label::preview_none_next() }</p>
+                <p>{ why }</p>
+                <p>{ next }</p>
             </div>
         };
     };

@@ -76,7 +76,7 @@ pub enum RequestMsg {
 impl State {
     pub(crate) fn update_requests(&mut self, msg: RequestMsg, fx: &mut Effects<'_>) {
         match msg {
-            RequestMsg::Get(editor) => self.request(editor, |_| Action::Get, fx),
+            RequestMsg::Get(editor) => self.request(editor, Action::read_for, fx),
             RequestMsg::Send(editor) => {
                 self.request(editor, |write| Action::Send(write.clone()), fx);
             }

@@ -9,7 +9,7 @@ use super::body::DraftObject;
 use super::kinds::{Rules, metadata, names};
 use super::resource::{Definition, Endpoint, Generation, Names, Resource};
 use super::{ApiServer, RequestInfo, ScalePaths};
-use crate::apply::{Managers, Owned, Set};
+use crate::apply::{Managers, Owned, Path, PathElement, Set};
 use crate::go;
 use crate::object::{GroupName, GroupVersion, Metadata, text};
 use crate::schema::builtin;
@@ -129,6 +129,20 @@ static NO_PATHS: ScalePaths = ScalePaths {
 
 fn at<'v>(object: &'v Value, path: &[&str]) -> Option<&'v Value> {
     path.iter().try_fold(object, |value, name| value.get(name))
+}
+
+impl Resource {
+    /// Returns the view of an object that `/scale` shows.
+    pub fn scale_of(&self, object: &Value) -> Value {
+        scale_of(self, object)
+    }
+
+    /// Returns the field of an object that `/scale` shows as the wanted number of replicas.
+    pub fn replicas_field(&self) -> Path {
+        let places = ScaleFields::new(self).replicas;
+        let names = places.into_iter().map(str::to_owned);
+        Path(names.map(PathElement::Field).collect())
+    }
 }
 
 /// An object's view, as the API answers with it.

@@ -152,6 +152,14 @@ impl Editor {
         self.next
     }
 
+    /// Returns whether it reads the Scale and not the object: it reads again what it has read.
+    pub fn reads_scale(&self) -> bool {
+        match self.copy.read() {
+            Some(_) => self.copy.is_scale(),
+            None => self.plan.write.reads_scale(),
+        }
+    }
+
     /// The number of attempts that it has left, with the next one.
     pub fn attempts(&self) -> u8 {
         self.attempts
@@ -169,6 +177,10 @@ impl Editor {
             return Next::Sleep(BACKOFF);
         }
         let request = match self.next {
+            NextRequest::Read if self.reads_scale() => {
+                let sender = self.plan.write.sender(&self.plan.manager);
+                get_request(&self.plan.object.scale_path(), sender.user_agent)
+            }
             NextRequest::Read => get_request(&self.plan.object.path(), &self.plan.manager),
             NextRequest::Send => {
                 let sender = Sender {

@@ -19,8 +19,8 @@ use super::upgrade::Upgrade;
 use crate::procedures::editor::BACKOFF;
 use crate::{
     ChangeContent, Edit, Editor, EditorPlan, Next, ObjectRef, OnOwned, Preset, ReleaseMethod,
-    Reply, WantedChange, Way, WorkingCopy, Write, annotated, bare, last_applied, manifest_fields,
-    three_way_patch,
+    Reply, WantedChange, Way, WorkingCopy, Write, annotated, bare, get_request, last_applied,
+    manifest_fields, three_way_patch,
 };
 use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_apiserver::patch::merge_diff;
@@ -153,7 +153,7 @@ impl Tool {
 
     pub(crate) fn next(&self) -> Next {
         match &self.stage {
-            Stage::Reading => Agent::named(&self.plan.object, "kubectl").reads(),
+            Stage::Reading => self.plan.reads(),
             Stage::Sending(single) => single.next(),
             Stage::Editing(editor) => editor.next(),
             Stage::Patching(apply) => apply.next(),
@@ -245,6 +245,18 @@ impl Tool {
 }
 
 impl ToolPlan {
+    /// Returns the first read. The HorizontalPodAutoscaler reads the Scale and never the object
+    /// (`pkg/controller/podautoscaler/horizontal.go scaleForResourceMappings`, v1.36).
+    fn reads(&self) -> Next {
+        match self.way {
+            Way::Client(preset @ Preset::Autoscaler, _) => {
+                let agent = preset.manager().unwrap_or_default();
+                get_request(&self.object.scale_path(), agent).into()
+            }
+            _ => Agent::named(&self.object, "kubectl").reads(),
+        }
+    }
+
     fn read<'a>(&'a self, live: &'a Arc<Value>) -> ReadChange<'a> {
         ReadChange {
             object: &self.object,

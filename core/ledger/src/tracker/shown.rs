@@ -79,6 +79,14 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         self.has_seen(who, version_of(object), unknown);
     }
 
+    /// Records that an actor was shown one field of the stored object, as by a Scale, and nothing else of it.
+    pub(super) fn read_field(&mut self, who: Id, field: &Path) {
+        self.shows(who, |known| field.leads_to(&known.edit.path));
+        if let Some(shown) = self.shown.iter_mut().find(|shown| shown.who == who) {
+            shown.changed.remove(field);
+        }
+    }
+
     /// Records that an actor was shown an earlier version of the object, such as one from a cache,
     /// and which fields have changed since that version.
     pub fn read_earlier(

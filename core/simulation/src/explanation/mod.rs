@@ -437,7 +437,9 @@ impl Step {
     pub fn request_kind(&self) -> RequestKind {
         match &self.operation {
             Operation::Act(_, Action::Send(write)) => write.strategy.into(),
-            Operation::Act(_, Action::Delete(_)) => RequestKind::Delete,
+            Operation::Act(_, Action::Delete(_) | Action::DeleteRetrying(..)) => {
+                RequestKind::Delete
+            }
             Operation::Act(_, Action::Create) => RequestKind::Create,
             Operation::Act(_, Action::Request(_)) => RequestKind::Other,
             Operation::Control(..) => self.exchange.as_ref().map_or(RequestKind::Get, |it| {

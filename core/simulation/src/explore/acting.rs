@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::header::USER_AGENT;
 use http::{Method, Request};
-use optimist_client::{Editor, Intent, Next, NextRequest, Procedure, Reply, Way};
+use optimist_client::{Editor, Intent, Next, NextRequest, OnConflict, Procedure, Reply, Way};
 
 use super::tool::name_of;
 use crate::{Action, ActorId, ByHand, HistoryTree, NodeId, Operation};
@@ -63,10 +63,10 @@ pub(super) fn take_answer(
     Some(reply)
 }
 
-/// Lets an actor that is a tool have the name of the tool's field manager. The two editors keep theirs.
+/// Lets an actor that is a tool have the tool's name. The two editors keep theirs.
 pub(super) fn name_tool(tree: &mut HistoryTree, actor: ActorId, way: Way) {
     if let Some(name) = name_of(way).filter(|_| !ActorId::EDITORS.contains(&actor)) {
-        tree.world_mut().actor_mut(actor).name = name.into();
+        tree.world_mut().name_actor(actor, name);
     }
 }
 
@@ -75,9 +75,14 @@ fn action_of_editor(tree: &mut HistoryTree, actor: ActorId, editor: &Editor) -> 
     let plan = editor.plan();
     tree.world_mut().actor_mut(actor).manager = Arc::clone(&plan.manager);
     match editor.next_request() {
+        NextRequest::Read if editor.reads_scale() => Some(Action::GetScale),
         NextRequest::Read => Some(Action::Get),
         NextRequest::Send if plan.intent == Some(Intent::Delete) => {
-            Some(Action::Delete(plan.preconditions()))
+            let (preconditions, on_conflict) = (plan.preconditions(), plan.write.on_conflict);
+            Some(match on_conflict {
+                OnConflict::GiveUp => Action::Delete(preconditions),
+                _ => Action::DeleteRetrying(preconditions, on_conflict),
+            })
         }
         NextRequest::Send => Some(Action::Send(plan.write.clone())),
         NextRequest::Nothing => None,
@@ -97,7 +102,11 @@ pub(super) fn action_of_tool(
         tree.world_mut().actor_mut(actor).manager = agent.into();
     }
     if *request.method() == Method::GET {
-        return Action::Get;
+        let scale_path = procedure.object().scale_path();
+        return match request.uri().path() == scale_path {
+            true => Action::GetScale,
+            false => Action::Get,
+        };
     }
     let editor = match procedure {
         Procedure::Tool(tool) => tool.editor(),

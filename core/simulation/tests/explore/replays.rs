@@ -1,6 +1,6 @@
 //! Replays histories of a search step by step in a world, and compares the results.
 
-use optimist_client::{Intent, Preset, WriteMethod};
+use optimist_client::{Preset, WriteMethod};
 use optimist_links::Session;
 use optimist_simulation::explore::{
     PRESETS, Plan, Scenario, Search, StateView, ThirdActor, TransitionKind, replayed,
@@ -77,20 +77,15 @@ fn assert_same(search: &Search, manifest: &str, name: &str) {
 }
 
 /// Checks that a tree tells each edit that is replaced at an end as the search does: also whether a retry replaced it.
-/// A deletion has no retry in *Play*.
 fn assert_replaced(search: &Search, end: StateView<'_>, tree: &HistoryTree, name: &str) {
     let scenario = search.scenario();
-    let deletes = |id: ActorId| {
-        let mut acting = scenario.acting();
-        acting.any(|(actor, plan)| actor == id && plan.intent == Intent::Delete)
-    };
     let told = tree.world().updates().replaced();
     for replaced in end.replaced() {
         let [owner, by] = [replaced.owner, replaced.by].map(|it| scenario.actors[usize::from(it)]);
         let same = told.iter().any(|other| {
             (other.owner, other.by) == (owner, by)
                 && other.edit.path == replaced.edit.path
-                && (other.retry == replaced.retry || deletes(by))
+                && other.retry == replaced.retry
         });
         assert!(same, "{name}: {replaced:?} in {told:?}");
     }
@@ -185,6 +180,12 @@ fn an_autoscaler_sends_from_its_working_copy_and_is_in_the_middle_of_its_retry()
                 let edited = world.copy(ActorId::C).edited();
                 let wanted = edited.map(|it| &it["spec"]["replicas"]);
                 assert_eq!(wanted, Some(&4.into()));
+                let target = &step.exchange.as_ref().unwrap().target;
+                assert!(
+                    target.ends_with("/scale"),
+                    "it never reads the object: {target}"
+                );
+                assert_eq!(world.stale_by(ActorId::C), 0, "its copy is the Scale");
             }
             let (Some(ActorId::C), Some(("PUT", code))) = (step.actor(), sent) else {
                 continue;
@@ -193,7 +194,11 @@ fn an_autoscaler_sends_from_its_working_copy_and_is_in_the_middle_of_its_retry()
                 panic!("{:?}", step.operation);
             };
             assert!(write.on_conflict.reads_again());
-            let again = (code == 409).then_some(Action::Get);
+            if code == 200 {
+                assert_eq!(world.stale_by(ActorId::C), 0, "the answer is a Scale again");
+                assert!(world.changed_since_read(ActorId::C).is_empty());
+            }
+            let again = (code == 409).then_some(Action::GetScale);
             assert_eq!(world.next_attempt(ActorId::C), again);
             conflicts += usize::from(code == 409);
         }

@@ -70,6 +70,7 @@ crate::catalogue::messages! {
     nothing_read_next() "Get reads the object. Then click a value to change it.";
     object_gone() "The object is gone.";
     stale_bookkeeping() "Only bookkeeping changed since: the version, and who owns what.";
+    stale_scale() "Only the version changed since, of what the Scale shows.";
     stale_changed() "Changed since it was read:";
     whose_lane() "Whose lane this is";
     open_card() "Open card";
@@ -221,6 +222,7 @@ crate::catalogue::messages! {
     body_typed() "Request body, by hand";
     body_as_it_stands() "Sent as it stands, whatever the card above shows.";
     preview_none(name) "{name} has read nothing, so there is nothing to send.";
+    preview_scale(name) "{name} has read only the Scale, and this way of writing sends the object.";
     preview_none_next() "Get first. Then this shows the request that Send would make, as you edit.";
     preview_if() "If";
     preview_then() "pressed Send now:";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use optimist_apiserver::object::text;
+use optimist_apiserver::object::{Metadata, text};
 use optimist_client::{Strategy, Write};
 use optimist_simulation::{Action, Exchange, Operation, World};
 use serde_json::Value;
@@ -40,8 +40,26 @@ pub const CARDS: &[(&str, Condition)] = &[
         let read = at.world().copy(at.right).read()?;
         Some(content(read) == content(at.stored()?))
     }),
+    ("stale_scale", |_, at| {
+        let (read, stored) = (at.world().copy(at.right).read()?, at.stored()?);
+        let same = |field: &str| {
+            let number = |object: &Value| object.pointer(field).and_then(Value::as_i64);
+            number(read).unwrap_or(0) == number(stored).unwrap_or(0)
+        };
+        let version = read.resource_version() != stored.resource_version();
+        Some(
+            read["kind"] == "Scale"
+                && version
+                && same("/spec/replicas")
+                && same("/status/replicas"),
+        )
+    }),
     ("stale_changed", |_, at| {
         let read = at.world().copy(at.right).read()?;
+        if read["kind"] == "Scale" {
+            let now = at.world().resource().scale_of(at.stored()?);
+            return Some(content(read) != content(&now));
+        }
         Some(content(read) != content(at.stored()?))
     }),
     ("diff_read", |_, at| {

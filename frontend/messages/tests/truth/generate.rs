@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use optimist_client::{Declares, Lost, OnConflict, Strategy, Subresource, Write};
+use optimist_client::{Declares, Lost, OnConflict, Preset, Strategy, Subresource, Write};
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_simulation::{
     Action, ActorId, ByHand, ControllerOperation, ControllerStart, ENDINGS, HistoryTree, NGINX,
@@ -64,6 +64,9 @@ pub fn act(tree: &mut HistoryTree, seed: u64) -> Option<()> {
     let random = &mut random;
     let controlled = tree.world().has_controllers();
     let actor = actor(random, controlled);
+    if seed % 23 == 5 {
+        return scale(tree, actor, random);
+    }
     if random.once_in(12) {
         return recipe(tree, actor, random);
     }
@@ -224,6 +227,30 @@ fn recipe(tree: &mut HistoryTree, actor: ActorId, random: &mut Random) -> Option
             Some(())
         }
     }
+}
+
+/// An HPA reads the Scale, and tries again after a conflict.
+fn scale(tree: &mut HistoryTree, actor: ActorId, random: &mut Random) -> Option<()> {
+    let write = Preset::Autoscaler.write(tree.world().resource())?;
+    tree.act(Operation::Act(actor, Action::GetScale))?;
+    let copy = tree.world_mut().copy_mut(actor);
+    let mut edited = Value::clone(copy.edited()?);
+    edited["spec"]["replicas"] = random.below(9).into();
+    copy.edit(edited);
+    if random.once_in(2) {
+        let other = match actor {
+            ActorId::A => ActorId::B,
+            _ => ActorId::A,
+        };
+        tree.act(Operation::Act(other, Action::Get))?;
+        edit_by(tree, other, random, 0);
+        tree.act(Operation::Act(other, Action::Send(Write::default())))?;
+    }
+    tree.act(Operation::Act(actor, Action::Send(write)))?;
+    if random.once_in(2) {
+        tree.retry(actor);
+    }
+    Some(())
 }
 
 fn actor(random: &mut Random, controlled: bool) -> ActorId {

@@ -238,10 +238,14 @@ impl<'a> Judge<'a> {
         let objects = items.iter().chain(std::iter::once(&*sent.received));
         let name = self.path.rsplit('/').next().unwrap_or_default();
         let mut objects = objects.filter(|object| object.name() == name);
-        // A Scale shows a part. The answer to a dry run has what others wrote, as it is stored.
+        // A Scale shows the replicas alone. The answer to a dry run has what others wrote, as it is stored.
+        let is_in_answer = match sent.received["kind"] == "Scale" {
+            true => sent.method == "GET" && place == ["spec", "replicas"],
+            false => true,
+        };
         !place.is_empty()
             && sent.code < 300
-            && sent.received["kind"] != "Scale"
+            && is_in_answer
             && objects.any(|object| leaves(object).get(place) == value)
     }
 

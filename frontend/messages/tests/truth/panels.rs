@@ -3,9 +3,9 @@
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::storage::KeyValue;
-use optimist_client::{AlignedRows, Declares, Strategy, ValueChange};
+use optimist_client::{AlignedRows, Declares, Strategy, Subresource, ValueChange};
 use optimist_code::{ClientRequest, kubectl_output};
-use optimist_messages::{self as messages, label};
+use optimist_messages::{self as messages, cards, label};
 use optimist_simulation::{Action, ActorId, EditResult, HistoryTree, Outcome, Step, World};
 use serde_json::Value;
 
@@ -243,7 +243,7 @@ fn of_copy(world: &World, editor: ActorId) -> Vec<String> {
         .preview(editor, &Action::Send(write.clone()))
         .is_none()
     {
-        texts.push(label::preview_none(name));
+        texts.push(cards::nothing_to_send(world, editor).0);
     }
     texts.extend(write.body.is_some().then(label::sends_by_hand));
     for change in copy.edits_by_item(&world.resource().root) {
@@ -534,6 +534,12 @@ pub const PANELS: &[(&str, Condition)] = &[
     ("preview_none", |said, at| {
         let actor = at.named(&said.text("name"))?;
         Some(at.copy_version(actor).is_none() && at.world().copy(actor).edited().is_none())
+    }),
+    ("preview_scale", |said, at| {
+        let actor = at.named(&said.text("name"))?;
+        let read = at.world().copy(actor).read()?;
+        let write = at.world().actor(actor).write();
+        Some(read["kind"] == "Scale" && write.subresource != Some(Subresource::Scale))
     }),
     ("sends_by_hand", |_, at| {
         let write = at.world().actor(at.right).write();
