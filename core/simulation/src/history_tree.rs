@@ -35,6 +35,8 @@ pub struct HistoryTree {
     position: usize,
     /// The names of histories, by the node at which each history ended when it was named.
     pub(super) names: BTreeMap<NodeId, String>,
+    /// The nodes between which a search found a cycle: in the last one the state of the first one comes again.
+    cycle: Option<(NodeId, NodeId)>,
 }
 
 impl HistoryTree {
@@ -53,7 +55,21 @@ impl HistoryTree {
             line: vec![0],
             position: 0,
             names: BTreeMap::new(),
+            cycle: None,
         }
+    }
+
+    /// Notes that the state of a node on the current path comes again in the current node.
+    pub(crate) fn note_cycle(&mut self, begin: NodeId) {
+        self.cycle = Some((begin, self.current()));
+    }
+
+    /// Returns the number of steps up to the current one that can repeat for ever, because they end in the state in
+    /// which they began. `None` if a search found no such cycle that ends here.
+    pub fn repeatable_steps(&self) -> Option<usize> {
+        let (begin, _) = self.cycle.filter(|(_, end)| *end == self.current())?;
+        let before = self.line.iter().position(|node| *node == begin)?;
+        self.position.checked_sub(before).filter(|steps| *steps > 0)
     }
 
     /// The world of the current node.
@@ -372,6 +388,7 @@ mod tests {
     fn only_who_was_shown_the_object_has_read_what_others_wrote() {
         let losses_of = |field: &str, looked: &dyn Fn(&mut HistoryTree)| {
             let mut tree = both_want_to_write();
+            edit(&mut tree, ActorId::A, field, "7");
             send(&mut tree, ActorId::A, Write::default());
             looked(&mut tree);
             edit(&mut tree, ActorId::B, "/spec/replicas", "2");
@@ -393,6 +410,7 @@ mod tests {
             let step = tree.step(node.unwrap()).unwrap();
             assert_eq!(step.outcome(), Outcome::Read, "{target}");
         };
+        let losses = |looked: &dyn Fn(&mut HistoryTree)| losses_of("/spec/replicas", looked);
         let deployments = "/apis/apps/v1/namespaces/default/deployments";
         let one = format!("{deployments}/nginx-deployment");
         assert_eq!(losses(&|_| {}), 1);
@@ -415,7 +433,6 @@ mod tests {
         let mut tree = both_want_to_write();
         assert!(!tree.world().is_overtaken(ActorId::B));
         send(&mut tree, ActorId::A, Write::default());
-        let losses = |looked: &dyn Fn(&mut HistoryTree)| losses_of("/spec/replicas", looked);
         assert!(tree.world().is_overtaken(ActorId::B));
         // Without an edit, nothing can be lost.
         assert!(!tree.world().is_overtaken(ActorId::A));

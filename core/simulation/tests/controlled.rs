@@ -385,6 +385,17 @@ fn a_status_with_a_clock_never_rests_and_its_cycle_can_be_repeated() {
     let Some(ControllerWitness::NeverRests(way, cycle)) = search.witness() else {
         panic!("{:?}", search.witness())
     };
+    let mut opened = clock.clone();
+    let witness = search.witness().unwrap();
+    search.question().replay_witness(&mut opened, &witness);
+    let repeatable = opened.repeatable_steps();
+    assert!(repeatable.is_some_and(|steps| steps >= cycle.len()));
+    opened.back();
+    assert_eq!(
+        opened.repeatable_steps(),
+        None,
+        "it is said at the last step"
+    );
     search.question().replay(&mut clock, &way).unwrap();
     let revision = |tree: &HistoryTree| tree.world().server().store().revision();
     for _ in 0..3 {

@@ -199,6 +199,7 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
     } = kind
     else {
         return None;
+        repeatable,
     };
     let none = |_| Caption::new(crate::controller::operation(*operation), []);
     let Some(event) = event.as_deref() else {
@@ -227,7 +228,9 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
         ControllerEvent::Worker(report) => worked(report, (*actor, world), *operation, &who),
     };
     // The worst first: a narrow page has room for one sentence.
-    caption.text.splice(0..0, crate::orders::all_broken(world));
+    let broken = crate::orders::all_broken(world).into_iter();
+    let broken = broken.chain(repeatable.map(crate::orders::repeatable));
+    caption.text.splice(0..0, broken);
     // A title about the controller names it; one about its queue or its cache does not.
     if is_one_of_several && !caption.title.contains(&name) {
         caption.title = en::of_controller(&name, &caption.title);

@@ -139,6 +139,21 @@ pub fn all_broken(world: &World) -> Vec<String> {
     found.into_iter().map(said).collect()
 }
 
+/// Says why a program has no goal, and its orders are not searched.
+pub fn misfit(misfit: &Misfit) -> String {
+    match misfit {
+        Misfit::Parents { kind, count } => en::misfit_parents(kind, count),
+        Misfit::Deleting(name) => en::misfit_deleting(name),
+        Misfit::OtherChild(kind) => en::misfit_child(kind),
+        Misfit::Size => en::misfit_size(),
+    }
+}
+
+/// Says that a history never comes to rest, and how many of its last steps can repeat.
+pub fn repeatable(steps: usize) -> String {
+    en::broken_never_rests(&steps)
+}
+
 /// Says that a property of a controller's program is broken.
 pub fn broken(property: &BrokenProperty) -> String {
     match property {

@@ -319,7 +319,7 @@ impl State {
         };
         let mut tree = HistoryTree::clone(&orders.request.tree);
         let question = orders.request.question();
-        let replayed = question.and_then(|it| it.replay(&mut tree, &witness.run()));
+        let replayed = question.and_then(|it| it.replay_witness(&mut tree, witness));
         // The last step is the one that breaks it.
         let acted = tree.step(tree.current()).and_then(Step::actor);
         let acted = acted.filter(|id| tree.world().controller(*id).is_some());

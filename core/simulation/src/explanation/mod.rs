@@ -244,6 +244,8 @@ pub enum ExplanationKind {
         operation: ControllerOperation,
         /// The event in the controller.
         event: Option<Arc<ControllerEvent>>,
+        /// The number of the last steps that can repeat for ever, if a search found such a cycle.
+        repeatable: Option<usize>,
     },
     /// The version that a watch was to begin after is too old.
     Expired,
@@ -371,6 +373,7 @@ impl HistoryTree {
                     actor: *actor,
                     operation: *operation,
                     event: step.controller.clone(),
+                    repeatable: self.repeatable_steps(),
                 };
                 return Explanation::new(kind, None);
             }

@@ -161,6 +161,32 @@ impl ControllerQuestion {
         }
         Some(tree.current())
     }
+
+    /// Performs the run of a proof in the same way. The tree then knows which steps are a cycle.
+    pub fn replay_witness(
+        &self,
+        tree: &mut HistoryTree,
+        witness: &ControllerWitness,
+    ) -> Option<NodeId> {
+        let mut replay = ControllerReplay::new(self);
+        let (way, cycle) = match witness {
+            ControllerWitness::NeverRests(way, cycle) => (way, &cycle[..]),
+            ControllerWitness::Unsafe(_, run) | ControllerWitness::RestsWrong(run) => {
+                (run, &[][..])
+            }
+        };
+        for event in way {
+            replay.perform(tree, *event)?;
+        }
+        let begin = tree.current();
+        for event in cycle {
+            replay.perform(tree, *event)?;
+        }
+        if !cycle.is_empty() {
+            tree.note_cycle(begin);
+        }
+        Some(tree.current())
+    }
 }
 
 /// The search of every history from a world with controllers. The caller decides when it works.

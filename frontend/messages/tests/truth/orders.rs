@@ -1,6 +1,7 @@
 //! The search of every order of a controller's steps: what it says of each property is tried by runs of
 //! Play, with the shortest history that breaks it and with random ones.
 
+use optimist_checker::is_interchangeable;
 use optimist_client::Preset;
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_lesson::parse_controller_property;
@@ -15,6 +16,7 @@ use optimist_simulation::{
 
 use crate::generate;
 use crate::hearing::{ConditionOf, Conditions, Hearing};
+use crate::judge::leaves;
 use crate::one_more::OneMore;
 use crate::order_properties::{breaks, wished};
 use crate::own_property::Own;
@@ -38,6 +40,8 @@ pub struct Orders {
     rested: Vec<HistoryTree>,
     /// The shortest history that breaks it.
     witness: Option<Vec<HistoryTree>>,
+    /// The same history as a session that is opened.
+    opened: Option<HistoryTree>,
     /// The number of steps that the search claims.
     steps: usize,
     /// The property in question that somebody wrote, and the tree at the start.
@@ -168,6 +172,15 @@ pub const ORDERS: &[(&str, ConditionOf<Orders>)] = &[
         let wrote = revision(run.last()?.world()) > revision(begin);
         Some(repeated > 0 && wrote && said.number("steps")? as usize == it.steps)
     }),
+    ("broken_never_rests", |said, it| {
+        let opened = it.opened.as_ref()?;
+        let before = opened
+            .position()
+            .checked_sub(said.number("steps")? as usize)?;
+        let begin = opened.world_at(opened.current_path()[before])?;
+        let wrote = opened.world().server().store().revision() > begin.server().store().revision();
+        Some(wrote && contents(opened.world()) == contents(begin))
+    }),
     ("orders_rests_wrong", |said, it| {
         let end = match it.witness.as_ref()?.last() {
             Some(tree) => tree.world(),
@@ -180,6 +193,26 @@ pub const ORDERS: &[(&str, ConditionOf<Orders>)] = &[
         Some(otherwise && said.number("steps")? as usize == it.steps)
     }),
 ];
+
+/// Returns what is stored in the objects of a world, without their metadata, times and numbers of versions.
+fn contents(world: &World) -> Vec<String> {
+    let stored = world.server().store().range("/registry/");
+    let mut contents: Vec<String> = stored
+        .map(|(_, _, object)| {
+            let mut leaves = leaves(object);
+            leaves.retain(|place, value| {
+                let name = place.last().map_or("", String::as_str);
+                let is_time = value.as_str().is_some_and(is_interchangeable);
+                place.first().is_none_or(|first| first != "metadata")
+                    && name != "observedGeneration"
+                    && !is_time
+            });
+            format!("{leaves:?}")
+        })
+        .collect();
+    contents.sort();
+    contents
+}
 
 /// A history up to which a controller and two editors did something.
 fn begin(random: &mut Random) -> Option<HistoryTree> {
@@ -376,6 +409,7 @@ fn asked(
         runs,
         rested,
         witness: None,
+        opened: None,
         steps: 0,
         own: None,
         explored: search.explored_steps(),
@@ -411,8 +445,15 @@ fn asked(
         about.property = said::all(&said::parts(&name))
             .first()
             .map(|it| (*it).clone());
-        about.witness = None;
+        (about.witness, about.opened) = (None, None);
         if let PropertyAnswer::Broken(witness) = answer {
+            let mut opened = tree.clone();
+            search.question().replay_witness(&mut opened, witness)?;
+            if let Some(steps) = opened.repeatable_steps() {
+                about.opened = Some(opened);
+                let text = messages::repeatable(steps);
+                hearing.hear(&text, &conditions, &about, &|| crate::told_tree(tree));
+            }
             let (mut replay, mut tree) = (ControllerReplay::new(search.question()), tree.clone());
             let run = witness.run();
             about.steps = run.len();
