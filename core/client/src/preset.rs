@@ -193,6 +193,27 @@ impl Preset {
         matches!(self, Preset::Helm3 | Preset::Helm4)
     }
 
+    /// Returns the name by which people call the tool: `Helm`, `kubectl`. `None` for code, which has no name of its own.
+    pub fn tool_name(self) -> Option<&'static str> {
+        match self {
+            Preset::KubectlEdit
+            | Preset::KubectlApply
+            | Preset::KubectlApplyServerSide
+            | Preset::KubectlReplace
+            | Preset::KubectlScale
+            | Preset::KubectlLabel => Some("kubectl"),
+            Preset::Autoscaler => Some("HPA"),
+            Preset::Helm3 | Preset::Helm4 => Some("Helm"),
+            Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => Some("Argo CD"),
+            Preset::Flux => Some("Flux"),
+            Preset::Terraform => Some("Terraform"),
+            Preset::Update
+            | Preset::MergeFrom
+            | Preset::ControllerApply
+            | Preset::CreateOrUpdate => None,
+        }
+    }
+
     /// Returns the field manager of a tool; `None` for code, which names its own.
     pub fn manager(self) -> Option<&'static str> {
         match self {

@@ -150,6 +150,44 @@ impl World {
         &mut self.actors[id as usize]
     }
 
+    /// Lets an actor be a tool: it writes as the tool does, and has the tool's name. `false` if the tool cannot write
+    /// the object.
+    pub fn become_tool(&mut self, id: ActorId, tool: Preset) -> bool {
+        let Some(write) = tool.write(self.resource()) else {
+            return false;
+        };
+        self.actor_mut(id).set_write(write);
+        if let Some(name) = tool.tool_name() {
+            self.name_actor(id, name);
+        }
+        true
+    }
+
+    /// Gives an actor a name. If another one has it already, its letter tells the two apart.
+    pub fn name_actor(&mut self, id: ActorId, name: &str) {
+        let mut others = ActorId::ALL.into_iter().filter(|other| *other != id);
+        let is_taken = others.any(|other| *self.actor(other).name == *name);
+        self.actor_mut(id).name = match is_taken {
+            true => format!("{name} {}", id.letter()).into(),
+            false => name.into(),
+        };
+    }
+
+    /// Selects an actor's write method. An actor that no longer writes as the tool whose name it has gets its own
+    /// name again.
+    pub fn choose_write(&mut self, id: ActorId, write: Write) {
+        let actor = self.actor_mut(id);
+        let letter = format!(" {}", id.letter());
+        let name = actor.name.strip_suffix(&letter).unwrap_or(&actor.name);
+        let is_tool = |tool: &Preset| tool.tool_name() == Some(name);
+        let mut tools = Preset::all().filter(is_tool).peekable();
+        let was_tool = tools.peek().is_some();
+        if was_tool && !tools.any(|tool| tool.manager() == write.manager.as_deref()) {
+            actor.name = Actor::new(id).name;
+        }
+        actor.set_write(write);
+    }
+
     /// An actor's working copy of the object.
     pub fn copy(&self, id: ActorId) -> &WorkingCopy {
         self.actor(id).copy(self.subject())
@@ -260,7 +298,12 @@ impl World {
     pub fn next_attempt(&self, id: ActorId) -> Option<Action> {
         let editor = self.retrying(id)?;
         match editor.next_request() {
+            NextRequest::Read if editor.reads_scale() => Some(Action::GetScale),
             NextRequest::Read => Some(Action::Get),
+            NextRequest::Send if editor.plan().intent == Some(Intent::Delete) => {
+                let (plan, on_conflict) = (editor.plan(), editor.plan().write.on_conflict);
+                Some(Action::DeleteRetrying(plan.preconditions(), on_conflict))
+            }
             NextRequest::Send => Some(Action::Send(editor.plan().write.clone())),
             NextRequest::Nothing => None,
         }
@@ -289,15 +332,38 @@ impl World {
             editor.answered(reply);
             match editor.is_done() {
                 true => Process::Idle,
-            NextRequest::Read if editor.reads_scale() => Some(Action::GetScale),
                 false => editor.into(),
-            NextRequest::Send if editor.plan().intent == Some(Intent::Delete) => {
-                let (plan, on_conflict) = (editor.plan(), editor.plan().write.on_conflict);
-                Some(Action::DeleteRetrying(plan.preconditions(), on_conflict))
-            }
             }
         });
         self.system.set_process(id as ProcessId, process);
+    }
+
+    /// The process of an actor that has just begun an action and would try it again.
+    fn trying(&self, id: ActorId, action: &Action) -> Option<Editor> {
+        let on_conflict = action.on_conflict();
+        let (intent, write) = match action {
+            Action::Send(write) => (None, write.clone()),
+            Action::DeleteRetrying(preconditions, _) => {
+                let write = Write {
+                    send_resource_version: preconditions.resource_version,
+                    on_conflict,
+                    ..Write::default()
+                };
+                (Some(Intent::Delete), write)
+            }
+            _ => return None,
+        };
+        let copy = self.copy(id);
+        let tries = on_conflict != OnConflict::GiveUp && copy.read().is_some();
+        tries.then(|| {
+            Editor::from(EditorPlan {
+                object: self.subject().clone(),
+                manager: Arc::clone(&self.actor(id).manager),
+                copy: copy.clone(),
+                intent,
+                write,
+            })
+        })
     }
 
     /// Performs an operation and delivers its events to the watchers. `None` if the operation is
@@ -338,34 +404,6 @@ impl World {
     }
 
     fn compact(&mut self, restart: bool) -> Option<Step> {
-    /// The process of an actor that has just begun an action and would try it again.
-    fn trying(&self, id: ActorId, action: &Action) -> Option<Editor> {
-        let on_conflict = action.on_conflict();
-        let (intent, write) = match action {
-            Action::Send(write) => (None, write.clone()),
-            Action::DeleteRetrying(preconditions, _) => {
-                let write = Write {
-                    send_resource_version: preconditions.resource_version,
-                    on_conflict,
-                    ..Write::default()
-                };
-                (Some(Intent::Delete), write)
-            }
-            _ => return None,
-        };
-        let copy = self.copy(id);
-        let tries = on_conflict != OnConflict::GiveUp && copy.read().is_some();
-        tries.then(|| {
-            Editor::from(EditorPlan {
-                object: self.subject().clone(),
-                manager: Arc::clone(&self.actor(id).manager),
-                copy: copy.clone(),
-                intent,
-                write,
-            })
-        })
-    }
-
         let compacted = self.system.compact(restart);
         compacted.then(|| self.aside(Operation::Compact { restart }, None))
     }

@@ -162,20 +162,6 @@ pub(super) fn who(store: &StateHandle, id: ActorId) -> Html {
             ViewMsg::Open(Lane::Editor(actor.unwrap_or(ActorId::B)))
         })
     };
-    let add = |next: ActorId| {
-        let text = label::actor_add(&store.name(next));
-        html! {
-            <button
-                type="button"
-                class="tool third"
-                aria-label={text.clone()}
-                title={text}
-                onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Controllers)))}
-            >
-                { "+" }<span class="roomy">{ " " }{ label::third_add() }</span>
-            </button>
-        }
-    };
     html! {
         <>
             <select class="who" aria-label={label::whose_lane()} {onchange}>
@@ -183,7 +169,28 @@ pub(super) fn who(store: &StateHandle, id: ActorId) -> Html {
                     <option selected={*other == id}>{ name(*other) }</option>
                 }) }
             </select>
-            { for store.next_actor().map(add) }
+            { add_actor(store) }
         </>
+    }
+}
+
+/// Draws the button that adds an actor. If all take part, it says so.
+pub(super) fn add_actor(store: &StateHandle) -> Html {
+    let next = store.next_actor();
+    let text = match next {
+        Some(next) => label::actor_add(&store.name(next)),
+        None => label::actor_add_most(&ActorId::ALL.len()),
+    };
+    html! {
+        <button
+            type="button"
+            class="tool third"
+            aria-label={text.clone()}
+            title={text}
+            disabled={next.is_none()}
+            onclick={store.sends(ViewMsg::Dialog(Some(Dialog::Controllers)))}
+        >
+            { "+" }<span class="roomy">{ " " }{ label::third_add() }</span>
+        </button>
     }
 }

@@ -5,6 +5,7 @@ use optimist_messages::{cards, controller_card::cache_chip, label};
 use optimist_simulation::ActorId;
 use yew::{Callback, Html, MouseEvent, classes, html};
 
+use super::editor_card::add_actor;
 use super::icon::{Icon, icon};
 use crate::browser;
 use crate::state::{Lane, Sends, State, StateHandle, ViewMsg};
@@ -67,6 +68,9 @@ pub(crate) fn lane_tabs(store: &StateHandle) -> Html {
     html! {
         <div class="lane-tabs" role="group" aria-label={label::open_card()}>
             { for tabs.into_iter().map(|lane| lane_tab(store, lane)) }
+            if !store.shows_only_the_first_steps() {
+                { add_actor(store) }
+            }
         </div>
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use optimist_apiserver::apply::Path;
 use optimist_client::{
-    AlignedRow, Fold, ItemNotation, Strategy, WorkingCopy, Write, add_typed, edit_scalar,
+    AlignedRow, Fold, ItemNotation, Preset, Strategy, WorkingCopy, Write, add_typed, edit_scalar,
     item_notation, remove_at, without_empty,
 };
 use optimist_simulation::{ActorId, NodeId};
@@ -99,6 +99,10 @@ pub enum EditMsg {
     Strategy(ActorId, Strategy),
     /// The same with all options.
     Write(ActorId, Write),
+    /// Lets an actor that is added be a tool.
+    Tool(ActorId, Preset),
+    /// Lets an actor that is added be somebody who deletes.
+    Deleter(ActorId),
 }
 
 impl EditingState {
@@ -150,7 +154,15 @@ impl EditingState {
             }
             EditMsg::Write(editor, write) => {
                 view.focus = editor;
-                session.world_mut().actor_mut(editor).set_write(write);
+                session.world_mut().choose_write(editor, write);
+            }
+            EditMsg::Tool(actor, tool) => {
+                view.focus = actor;
+                session.world_mut().become_tool(actor, tool);
+            }
+            EditMsg::Deleter(actor) => {
+                view.focus = actor;
+                session.world_mut().name_actor(actor, "Deleter");
             }
         }
     }

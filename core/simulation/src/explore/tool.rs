@@ -97,11 +97,11 @@ fn reads_first(way: Way) -> bool {
     )
 }
 
-/// The field manager of a tool, by which an actor that is one is named. `None` for `kubectl create`.
+/// The name of a tool, which an actor that is one has. `None` for `kubectl create`.
 pub(super) fn name_of(way: Way) -> Option<&'static str> {
     match way {
         Way::Create => None,
-        Way::Client(preset, _) => Some(manager_of(preset)),
+        Way::Client(preset, _) => Some(preset.tool_name().unwrap_or(manager_of(preset))),
     }
 }
 

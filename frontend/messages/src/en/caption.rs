@@ -122,4 +122,5 @@ crate::catalogue::messages! {
 
     third_add() "Add";
     actor_add(name) "Add another actor: {name}";
+    actor_add_most(count) "{count} actors are the most.";
 }

@@ -76,7 +76,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "compare_with", "matrix_ways_but_tool", "setup_lost_answer", "setup_others", "two_edits_lost_answer", "three_edits_lost_answer", "more_edits", "more_edits_lost_answer", "compare_with_none", "matrix_conflict", "matrix_gone", "matrix_not_possible", "matrix_unknown", "matrix_replaced", "matrix_ways", "mixed_manifest", "mixed_reads_first",
         "mixed_reads_first_short", "mixed_writes_by", "next", "not_loaded_some",
         "nothing_read_next", "on_conflict", "on_conflict_give_up", "on_conflict_read_again",
-        "actor_add", "on_conflict_resend", "open", "open_card", "other_lanes", "open_in_play", "open_it_in_play",
+        "actor_add", "actor_add_most", "on_conflict_resend", "open", "open_card", "other_lanes", "open_in_play", "open_it_in_play",
         "open_path_in_play", "opening", "opening_progress", "operation_create", "operation_send",
         "orders_cancel", "orders_of_controller", "orders_open", "orders_open_of", "orders_search", "orders_third",
         "out_agree", "out_copy_manifest", "out_force", "out_leave_out", "out_migrate", "out_title",

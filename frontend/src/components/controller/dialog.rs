@@ -21,13 +21,21 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
             store.send(ViewMsg::Open(Lane::Editor(actor)));
         }
     };
+    let deleter = {
+        let store = store.clone();
+        move |_| {
+            store.send(ViewMsg::Dialog(None));
+            store.send(ViewMsg::Open(Lane::Editor(actor)));
+            store.send(EditMsg::Deleter(actor));
+        }
+    };
     let tool = |preset: Preset, text: String| {
-        let write = preset.write(store.world().resource())?;
+        preset.write(store.world().resource())?;
         let store = store.clone();
         let onclick = move |_| {
             store.send(ViewMsg::Dialog(None));
             store.send(ViewMsg::Open(Lane::Editor(actor)));
-            store.send(EditMsg::Write(actor, write.clone()));
+            store.send(EditMsg::Tool(actor, preset));
         };
         Some(html! { <li>{ choice(client_long(preset), text, Callback::from(onclick)) }</li> })
     };
@@ -42,7 +50,7 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
             >
                 if next.is_some() {
                     <ul>
-                        <li>{ choice(label::third_editor(), label::third_editor_text(), Callback::from(editor.clone())) }</li>
+                        <li>{ choice(label::third_editor(), label::third_editor_text(), Callback::from(editor)) }</li>
                     </ul>
                     <h3>{ label::third_clients() }</h3>
                     <p class="muted">{ label::third_clients_text() }</p>
@@ -55,7 +63,7 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
                         { for tool(Preset::Flux, label::third_flux_text()) }
                         { for tool(Preset::Terraform, label::third_terraform_text()) }
                         { for tool(Preset::Autoscaler, label::third_autoscaler_text()) }
-                        <li>{ choice(label::third_deleter(), label::third_deleter_text(), Callback::from(editor)) }</li>
+                        <li>{ choice(label::third_deleter(), label::third_deleter_text(), Callback::from(deleter)) }</li>
                     </ul>
                 }
                 { controllers(store, next.is_some()) }

@@ -360,7 +360,7 @@ fn a_history_that_a_tool_breaks_opens_with_the_requests_of_the_tool() {
     let of_tool = steps.filter(|step| step.actor() == Some(ActorId::D));
     assert!(of_tool.count() >= 2, "a read, a dry run, a write");
     let name = &*page.state.world().actor(ActorId::D).name;
-    assert_eq!(name, "kustomize-controller");
+    assert_eq!(name, "Flux");
     // A link replays them.
     let text = page.state.shared().to_text();
     let mut other = Page::open();

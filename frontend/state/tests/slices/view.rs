@@ -1,10 +1,11 @@
 //! Settings of the view: cards, tabs and dialogs.
 
+use optimist_client::{Preset, Write};
 use optimist_sessions::StorageArea;
 use optimist_simulation::ActorId;
 use optimist_state::{
-    CARDS, Dialog, Lane, ManifestMsg, Page as WayIn, RequestMsg, SessionMsg, Theme, ViewMsg,
-    session_fragment,
+    CARDS, Dialog, EditMsg, Lane, ManifestMsg, Page as WayIn, RequestMsg, SessionMsg, Theme,
+    ViewMsg, session_fragment,
 };
 
 use crate::page::{Memory, Page};
@@ -103,6 +104,46 @@ fn opening_a_card_gives_it_the_keyboard_and_its_lane() {
     page.send(ViewMsg::Open(Lane::Server));
     assert_eq!(page.state.view.lane, Lane::Server);
     assert_eq!(page.state.view.focus, ActorId::C);
+}
+
+#[test]
+fn an_added_tool_has_its_name_until_it_writes_otherwise() {
+    let mut page = Page::open();
+    let tools = [
+        (ActorId::C, Preset::Helm4, "Helm"),
+        (ActorId::D, Preset::KubectlApply, "kubectl"),
+        (ActorId::E, Preset::KubectlEdit, "kubectl E"),
+        (ActorId::F, Preset::Autoscaler, "HPA"),
+    ];
+    for (actor, tool, _) in tools {
+        page.send(ViewMsg::Open(Lane::Editor(actor)));
+        page.send(EditMsg::Tool(actor, tool));
+    }
+    for (actor, _, name) in tools {
+        assert_eq!(page.state.name(actor), name);
+    }
+    page.send(RequestMsg::Get(ActorId::F));
+    assert!(page.state.world().copy(ActorId::F).is_scale());
+    let link = session_fragment(WayIn::Play, &page.state.shared().to_text());
+    assert_eq!(page.reload(&link).state.name(ActorId::E), "kubectl E");
+
+    let mut page = Page::open();
+    page.send(EditMsg::Tool(ActorId::C, Preset::Helm4));
+    let forced = Write {
+        force: true,
+        ..page.state.world().actor(ActorId::C).write()
+    };
+    page.send(EditMsg::Write(ActorId::C, forced));
+    assert_eq!(
+        page.state.name(ActorId::C),
+        "Helm",
+        "it has --force-conflicts"
+    );
+    page.send(EditMsg::Write(ActorId::C, Write::default()));
+    assert_eq!(page.state.name(ActorId::C), "Editor C");
+    page.send(EditMsg::Deleter(ActorId::C));
+    page.send(EditMsg::Write(ActorId::C, Write::default()));
+    assert_eq!(page.state.name(ActorId::C), "Deleter");
 }
 
 #[test]
