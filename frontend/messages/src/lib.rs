@@ -48,8 +48,9 @@ pub use folds::{folded, now};
 pub use goal::goal;
 pub use manifest::{left_out, load_error};
 pub use steps::{
-    actor, announcement, answer, answer_brief, ask, ask_brief, branch_labels, branch_names,
-    compared_ends, headline, last_write, pill, row_sentence, sentence, summary,
+    actor, announcement, answer, answer_brief, ask, ask_brief, branch_labels, branch_more,
+    branch_names, branch_summary, compared_ends, headline, last_write, pill, row_sentence,
+    sentence, summary,
 };
 pub use watch::{connection, empty as no_events, event, reason, version};
 pub use write_method::{client, write_method, writes_otherwise};

@@ -196,6 +196,23 @@ pub fn branch_labels(tree: &HistoryTree, parent: NodeId) -> Vec<(NodeId, String)
     each_once(siblings.iter().map(|&node| (node, label(node))))
 }
 
+/// Says what happens in the branch that begins with a node: its first step, and its last one if it has more.
+pub fn branch_summary(tree: &HistoryTree, node: NodeId) -> Option<String> {
+    let of_node = |node| Some(summary(tree.step(node)?, tree.world()));
+    let first = of_node(node)?;
+    let last = branch_more(tree, node).zip(of_node(tree.end_of(node)));
+    Some(match last {
+        Some((more, last)) => format!("{first}; {more} {last}"),
+        None => first,
+    })
+}
+
+/// Says how many steps the branch that begins with a node has after that one. `None` if it has no more.
+pub fn branch_more(tree: &HistoryTree, node: NodeId) -> Option<String> {
+    let steps = tree.path(tree.end_of(node)).len() - tree.path(node).len();
+    (steps > 0).then(|| en::branch_more(&steps))
+}
+
 /// Compares the ends of two branches whose values are the same.
 pub fn compared_ends(point: &BranchPoint) -> String {
     match point.owners_differ {

@@ -81,11 +81,10 @@ fn branches(state: &State, parent: NodeId, node: NodeId) -> Vec<BranchRow> {
     }
     let labels = messages::branch_labels(tree, parent).into_iter();
     let labels = labels.filter_map(|(sibling, label)| {
-        let step = tree.step(sibling)?;
         Some(BranchRow {
             node: sibling,
             label,
-            summary: messages::summary(step, state.world()),
+            summary: messages::branch_summary(tree, sibling)?,
             shown: sibling == node,
         })
     });

@@ -84,6 +84,7 @@ crate::catalogue::messages! {
     branch_of_actor(actor, outcome) "{actor} {outcome}";
     branch_again(outcome, number) "{outcome} ({number})";
     branch_named(name, number, summary) "{name}: branch {number}, {summary}";
+    branch_more(steps) "then {steps} more {steps|step|steps}, at the end:";
     branches_from_here() "Branches from here";
     branches_compare() "Compare branches";
     branches_title() "Branches";

@@ -109,6 +109,9 @@ fn page(tree: &HistoryTree, right: ActorId) -> Vec<(About, String)> {
         if tree.branches(at).len() > 1 {
             let labels = messages::branch_labels(tree, at).into_iter();
             texts.extend(labels.map(|(node, text)| (About::Branch(node), text)));
+            let more = tree.branches(at).iter();
+            let more = more.filter_map(|&node| Some((node, messages::branch_more(tree, node)?)));
+            texts.extend(more.map(|(node, text)| (About::Branch(node), text)));
         }
     }
     texts

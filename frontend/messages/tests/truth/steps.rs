@@ -343,6 +343,9 @@ pub const BRANCHES: &[(&str, Condition)] = &[
         let first = steps[telling(&steps)?];
         Some(code(first)? < 300 && first.before == first.after)
     }),
+    ("branch_more", |said, at| {
+        Some(at.branch().len() as u64 == said.number("steps")? + 1)
+    }),
     ("branch_read", |_, at| {
         Some(at.branch().iter().any(|step| step.exchange.is_some()))
     }),
