@@ -91,7 +91,10 @@ pub fn queue_lines(queue: &WorkQueue, now: Duration) -> Vec<String> {
     lines.extend(queue.queued().map(|key| en::queue_queued(&key)));
     let waiting = queue.waiting().into_iter();
     lines.extend(waiting.map(|(key, ready)| {
-        let waits = en::queue_waiting(&key, &time(ready.saturating_sub(now)));
+        let waits = match ready.saturating_sub(now) {
+            Duration::ZERO => en::queue_due(&key),
+            left => en::queue_waiting(&key, &time(left)),
+        };
         match queue.num_requeues(key) {
             0 => waits,
             failures => format!("{waits} · {}", en::queue_failures(&failures)),
@@ -196,10 +199,10 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
         actor,
         operation,
         event,
+        repeatable,
     } = kind
     else {
         return None;
-        repeatable,
     };
     let none = |_| Caption::new(crate::controller::operation(*operation), []);
     let Some(event) = event.as_deref() else {

@@ -155,12 +155,14 @@ impl State {
             ControllerMsg::DropWatches => self.for_caches(true, ControllerOperation::DropWatch),
             ControllerMsg::Connect => self.connect(),
             ControllerMsg::Restart => self.control(ControllerOperation::Restart),
-            ControllerMsg::Step => self.control(ControllerOperation::Step),
+            ControllerMsg::Step => {
+                self.after_due_key(|state| state.control(ControllerOperation::Step))
+            }
             ControllerMsg::Wake => self.control(ControllerOperation::Wake),
-            ControllerMsg::Run => match self.shown_controller() {
-                Some(id) => self.session.run_controller(id),
+            ControllerMsg::Run => self.after_due_key(|state| match state.shown_controller() {
+                Some(id) => state.session.run_controller(id),
                 None => SessionChange::Nothing,
-            },
+            }),
         };
         self.follow(change);
     }
@@ -169,6 +171,19 @@ impl State {
         match self.shown_controller() {
             Some(id) => self.session.operate(Operation::Control(id, operation)),
             None => SessionChange::Nothing,
+        }
+    }
+
+    /// Queues a key whose time has come, and then does something. No time passes before.
+    fn after_due_key(&mut self, act: impl FnOnce(&mut Self) -> SessionChange) -> SessionChange {
+        let shown = self.shown_controller();
+        let queued = match shown.is_some_and(|id| self.world().has_due_key(id)) {
+            true => self.control(ControllerOperation::Wake),
+            false => SessionChange::Nothing,
+        };
+        match act(self) {
+            SessionChange::Nothing => queued,
+            change => change,
         }
     }
 

@@ -33,6 +33,17 @@ impl World {
         actors.filter(|id| self.controller(*id).is_none())
     }
 
+    /// Returns whether a controller does nothing, and the time of a waiting key has come: the key is queued before
+    /// the next step, and nobody waits for it.
+    pub fn has_due_key(&self, id: ActorId) -> bool {
+        let now = self.server().environment().elapsed();
+        self.controller(id).is_some_and(|controller| {
+            let is_idle = controller.run().is_none() && !controller.can_take();
+            let ready = controller.queue().next_ready();
+            is_idle && ready.is_some_and(|ready| ready <= now)
+        })
+    }
+
     /// Returns whether an actor is a controller.
     pub fn has_controllers(&self) -> bool {
         self.controllers().next().is_some()

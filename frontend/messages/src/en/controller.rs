@@ -40,6 +40,7 @@ crate::catalogue::messages! {
     queue_queued(key) "{key}: queued";
     queue_processing(key) "{key}: being processed";
     queue_processing_dirty(key) "{key}: being processed, queued again after its run";
+    queue_due(key) "{key}: its time has come";
     queue_waiting(key, time) "{key}: waits {time}";
     queue_failures(count) "{count} {count|failure|failures}";
     controller_deliver(count) "Deliver next event ({count})";

@@ -429,6 +429,13 @@ pub const CARD: &[(&str, Condition)] = &[
     }),
     ("value_server_same", |_, at| {
         Some(at.world().controller(at.controller)?.run().is_some())
+    ("queue_due", |said, at| {
+        let key = said.text("key");
+        let now = at.world().server().environment().elapsed();
+        let waiting = queue(at, at.world())?.waiting();
+        let (_, ready) = waiting.into_iter().find(|(it, _)| *it == key)?;
+        Some(ready <= now)
+    }),
     }),
     ("value_server_none", |_, at| {
         Some(at.world().controller(at.controller)?.run().is_some())

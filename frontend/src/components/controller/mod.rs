@@ -154,7 +154,7 @@ fn actions(store: &StateHandle, (id, controller): (ActorId, &Controller)) -> Htm
     };
     let watches = caches.iter().any(|cache| cache.is_watching());
     let closed = caches.iter().any(|cache| !cache.is_watching());
-    let may_step = controller.can_step() || controller.can_take();
+    let may_step = controller.can_step() || controller.can_take() || world.has_due_key(id);
     let delivers = world.next_delivery(id).is_some();
     let waits =
         !may_step && controller.run().is_none() && controller.queue().next_ready().is_some();

@@ -52,6 +52,37 @@ fn every_example_begins_connected_and_its_session_can_be_kept() {
 }
 
 #[test]
+fn the_next_step_takes_a_key_whose_time_has_come() {
+    let mut page = begun(ReadyProgramName::ChildMaker);
+    page.send(ControllerMsg::Switch(Switch::DerivedName));
+    second_run(&mut page);
+    let due = |page: &Page| page.state.world().has_due_key(ActorId::C);
+    let queue = |page: &Page| {
+        page.state
+            .world()
+            .controller(ActorId::C)
+            .unwrap()
+            .queue()
+            .clone()
+    };
+    assert_eq!(queue(&page).waiting().len(), 1, "the create was refused");
+    assert!(!due(&page));
+    // A request takes a second, which is longer than the backoff.
+    page.send(RequestMsg::Get(ActorId::A));
+    assert!(due(&page));
+    page.send(ControllerMsg::Step);
+    assert!(queue(&page).waiting().is_empty());
+    assert!(
+        page.state
+            .world()
+            .controller(ActorId::C)
+            .unwrap()
+            .run()
+            .is_some()
+    );
+}
+
+#[test]
 fn a_switch_runs_the_same_history_with_the_other_setting() {
     let mut page = begun(ReadyProgramName::ChildMaker);
     second_run(&mut page);
