@@ -4,7 +4,7 @@ use optimist_checker::{FieldOf, Goal, Safety};
 use optimist_client::Preset;
 use optimist_lesson::example_controller_properties;
 use optimist_masking::masked;
-use optimist_simulation::explore::{ControllerWitness, PropertyAnswer, ThirdActor};
+use optimist_simulation::explore::{ControllerWitness, Misfit, PropertyAnswer, ThirdActor};
 use optimist_simulation::{ActorId, BrokenProperty, World};
 
 use crate::en;

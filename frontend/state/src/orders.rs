@@ -260,8 +260,12 @@ impl State {
     /// Searches every order for a property that somebody wrote, or says what is wrong in its text.
     pub(crate) fn check_property(&mut self, text: String, fx: &mut Effects<'_>) {
         self.take_property(&text);
+        // What was found stays beside a text that cannot be read.
+        if self.controller.own.error.is_some() {
+            return;
+        }
         self.controller.orders = None;
-        if self.controller.own.error.is_none() && !self.controller.own.text.is_empty() {
+        if !self.controller.own.text.is_empty() {
             self.begin_orders(fx);
         }
     }

@@ -26,6 +26,7 @@ pub use optimist_checker::{
 };
 pub use optimist_system::Faults;
 pub use preset::{ExplorePreset, PRESETS, PresetAction, ThirdActor};
+pub use ready_question::Misfit;
 pub(crate) use ready_question::ready_properties;
 pub use replay::replayed;
 pub use scenario::{OwnWrite, Plan, Scenario};

@@ -44,33 +44,67 @@ fn add_others<T: PartialEq>(known: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
+/// The reason why the properties of a ready program do not fit the objects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// The program works for one object of a kind, and there is another number of them.
+    Parents {
+        /// The kind.
+        kind: String,
+        /// The number of objects.
+        count: usize,
+    },
+    /// The object for which it works is being deleted: its name.
+    Deleting(String),
+    /// An object of the kind of its children is not one of them, or is being deleted: the kind.
+    OtherChild(String),
+    /// A `spec.size` is no number, or is not known.
+    Size,
+}
+
+/// The properties that must hold always, and those at rest.
+type Properties = (Vec<Safety>, Vec<Goal>);
+
+impl World {
+    /// Returns why the program of a controller has no properties at this moment. `None` if it has some, or
+    /// is no ready program.
+    pub fn goals_misfit(&self, id: ActorId) -> Option<Misfit> {
+        properties(self, id, |it| it.largest_stored_size())?.err()
+    }
+
+    /// Returns why no order of a controller's steps can be searched from this moment. `None` if they can, or if
+    /// it has no ready program.
+    pub fn orders_misfit(&self, id: ActorId) -> Option<Misfit> {
+        properties(self, id, |it| it.largest_asked_size())?.err()
+    }
+}
+
 /// The properties of the program of a controller, whatever of their edits the editors still send.
-fn asked_properties(world: &World, id: ActorId) -> Option<(Vec<Safety>, Vec<Goal>)> {
-    // Children that are too many now are to be deleted.
-    properties(world, id, |objects| {
-        Some(objects.largest_size()?.max(objects.children))
-    })
+fn asked_properties(world: &World, id: ActorId) -> Option<Properties> {
+    properties(world, id, |it| it.largest_asked_size())?.ok()
 }
 
 /// Returns the properties of the program of a controller, by the objects that were stored so far.
-pub(crate) fn ready_properties(world: &World, id: ActorId) -> Option<(Vec<Safety>, Vec<Goal>)> {
-    properties(world, id, |objects| objects.largest_stored_size())
+pub(crate) fn ready_properties(world: &World, id: ActorId) -> Option<Properties> {
+    properties(world, id, |it| it.largest_stored_size())?.ok()
 }
 
 /// Returns the properties that must hold always and at rest, by the ready program of a controller and the
-/// largest `spec.size`. `None` if it has no ready program, or its properties do not fit the objects.
+/// largest `spec.size`, or why they do not fit the objects. `None` if it has no ready program.
 fn properties(
     world: &World,
     id: ActorId,
     size: fn(&ReadyObjects<'_>) -> Option<usize>,
-) -> Option<(Vec<Safety>, Vec<Goal>)> {
+) -> Option<Result<Properties, Misfit>> {
     let ready = ready_program(world, id)?;
     if ready.name == ReadyProgramName::Cleaner {
         let kept = Safety::NotDeletedWhileOwnerLives(ready.child.clone());
-        return Some((vec![kept], Vec::new()));
+        return Some(Ok((vec![kept], Vec::new())));
     }
-    let objects = ReadyObjects::find(world, ready)?;
-    objects.properties(size(&objects))
+    Some(ReadyObjects::find(world, ready).and_then(|objects| {
+        let properties = objects.properties(size(&objects));
+        properties.ok_or(Misfit::Size)
+    }))
 }
 
 fn ready_program(world: &World, id: ActorId) -> Option<&ReadyProgram> {
@@ -94,16 +128,19 @@ struct ReadyObjects<'a> {
 }
 
 impl<'a> ReadyObjects<'a> {
-    fn find(world: &'a World, ready: &'a ReadyProgram) -> Option<Self> {
-        let parents = stored(world, &ready.parent)?;
+    fn find(world: &'a World, ready: &'a ReadyProgram) -> Result<Self, Misfit> {
+        let parents = stored(world, &ready.parent);
         let [parent] = &parents[..] else {
-            return None;
+            return Err(Misfit::Parents {
+                kind: ready.parent.kind.clone(),
+                count: parents.len(),
+            });
         };
         if !parent.meta_text("deletionTimestamp").is_empty() {
-            return None;
+            return Err(Misfit::Deleting(parent.name().to_owned()));
         }
         let children = match ready.name.has_children() {
-            true => stored(world, &ready.child)?,
+            true => stored(world, &ready.child),
             false => Vec::new(),
         };
         let is_own = |child: &Arc<Value>| {
@@ -111,7 +148,10 @@ impl<'a> ReadyObjects<'a> {
                 && controller_of(child).and_then(|owner| owner.get("uid"))
                     == parent.pointer("/metadata/uid")
         };
-        children.iter().all(is_own).then_some(Self {
+        if !children.iter().all(is_own) {
+            return Err(Misfit::OtherChild(ready.child.kind.clone()));
+        }
+        Ok(Self {
             world,
             ready,
             parent: Arc::clone(parent),
@@ -197,6 +237,12 @@ impl<'a> ReadyObjects<'a> {
             .try_fold(stored, |largest, size| Some(largest.max(size?)))
     }
 
+    /// The largest number of children that there are, or that somebody asks for: those that are too many now are
+    /// to be deleted.
+    fn largest_asked_size(&self) -> Option<usize> {
+        Some(self.largest_size()?.max(self.children))
+    }
+
     /// The largest `spec.size` that another controller can write; 0 if none of them writes it. `None` for
     /// a program that somebody wrote.
     fn largest_size_of_others(&self) -> Option<usize> {
@@ -225,10 +271,12 @@ fn size_of(object: &Value) -> Option<usize> {
 }
 
 /// The stored objects of a kind, in every namespace.
-fn stored(world: &World, kind: &Kind) -> Option<Vec<Arc<Value>>> {
+fn stored(world: &World, kind: &Kind) -> Vec<Arc<Value>> {
     let server = world.server();
-    let resource = server.resources().by_kind(&kind.api_version, &kind.kind)?;
-    let prefix = format!("{}/", resource.storage_prefix);
-    let objects = server.store().range(&prefix);
-    Some(objects.map(|(_, _, object)| Arc::clone(object)).collect())
+    let resource = server.resources().by_kind(&kind.api_version, &kind.kind);
+    resource.map_or_else(Vec::new, |resource| {
+        let prefix = format!("{}/", resource.storage_prefix);
+        let objects = server.store().range(&prefix);
+        objects.map(|(_, _, object)| Arc::clone(object)).collect()
+    })
 }

@@ -151,12 +151,12 @@ crate::catalogue::messages! {
     broken() "broken";
     broken_too_many(found, kind, most) "This is broken: there are {found} {kind} objects, and this program wants at most {most}.";
     broken_owner_lives(kind) "This is broken: a {kind} was deleted while its owner lives.";
-    broken_at_rest(wish) "This is broken: nothing more happens by itself, and it is not true that {wish}.";
     misfit_parents(kind, count) "No goal is checked and no orders are searched: the program works for one {kind}, and there {count|is|are} {count}.";
     misfit_deleting(name) "No goal is checked and no orders are searched: {name} is being deleted.";
     misfit_child(kind) "No goal is checked and no orders are searched: not every {kind} is a child of the object that the program works for, or one is being deleted.";
     misfit_size() "Not every spec.size is a known whole number, and the number of children depends on it.";
     broken_never_rests(steps) "This history never comes to rest. Its last {steps} {steps|step|steps} can repeat for ever: apart from versions, times and generated names, everything is then as it was before them.";
+    broken_at_rest(wish) "This is broken: nothing more happens by itself, and it is not true that {wish}.";
 
     // The server's card and the timeline.
     stored_rows() "Objects of the session";

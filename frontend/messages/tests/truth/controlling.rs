@@ -6,7 +6,9 @@ use std::time::Duration;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_client::Lost;
 use optimist_controller::{Cache, CachedObjects, Controller, WorkQueue};
-use optimist_simulation::{ControllerOperation, Operation, World};
+use optimist_simulation::{
+    ActorId, ControllerOperation, ControllerProgram, ControllerStart, Operation, World,
+};
 use serde_json::Value;
 
 use super::caption::Condition;
@@ -75,6 +77,44 @@ pub const STEPS: &[(&str, Condition)] = &[
     }),
     ("did_connect_continues", |_, at| {
         Some(!connected(at)?.has_synced())
+    }),
+    ("misfit_parents", |said, at| {
+        let count = stored_of(at.world(), &said.text("kind")).len() as u64;
+        Some(count != 1 && count == said.number("count")?)
+    }),
+    ("misfit_deleting", |said, at| {
+        let name = said.text("name");
+        let mut all = at.world().server().store().range("/registry/");
+        Some(all.any(|(_, _, object)| object.name() == name && is_being_deleted(object)))
+    }),
+    ("misfit_child", |said, at| {
+        let children = stored_of(at.world(), &said.text("kind"));
+        let uids: Vec<&str> = (at.world().server().store().range("/registry/"))
+            .map(|(_, _, object)| object.uid())
+            .collect();
+        let is_orphan = |child: &Value| {
+            let owners = child["metadata"]["ownerReferences"].as_array();
+            let mut owners = owners.into_iter().flatten();
+            !owners.any(|owner| uids.contains(&owner["uid"].as_str().unwrap_or_default()))
+        };
+        Some(
+            children
+                .iter()
+                .any(|child| is_orphan(child) || is_being_deleted(child)),
+        )
+    }),
+    ("misfit_size", |_, at| {
+        let is_size = |object: &Value| object["spec"]["size"].is_u64();
+        let world = at.world();
+        let mut versions = world.server().store().log_after(0);
+        let stored = versions.any(|change| change.after.as_deref().is_some_and(|it| !is_size(it)));
+        let mut copies = ActorId::ALL
+            .into_iter()
+            .filter_map(|id| world.copy(id).edited());
+        let written =
+            |start: &ControllerStart| matches!(start.program, ControllerProgram::Written(_));
+        let mut controllers = world.start().controllers.values();
+        Some(stored || copies.any(|copy| !is_size(copy)) || controllers.any(written))
     }),
     ("broken_too_many", |said, at| {
         let kind = said.text("kind");
@@ -389,6 +429,13 @@ pub const CARD: &[(&str, Condition)] = &[
         let (queue, key) = (queue(at, at.world())?, said.text("key"));
         Some(queue.processing().any(|it| it == key) && queue.dirty().any(|it| it == key))
     }),
+    ("queue_due", |said, at| {
+        let key = said.text("key");
+        let now = at.world().server().environment().elapsed();
+        let waiting = queue(at, at.world())?.waiting();
+        let (_, ready) = waiting.into_iter().find(|(it, _)| *it == key)?;
+        Some(ready <= now)
+    }),
     ("queue_waiting", |said, at| {
         let key = said.text("key");
         let now = at.world().server().environment().elapsed();
@@ -429,13 +476,6 @@ pub const CARD: &[(&str, Condition)] = &[
     }),
     ("value_server_same", |_, at| {
         Some(at.world().controller(at.controller)?.run().is_some())
-    ("queue_due", |said, at| {
-        let key = said.text("key");
-        let now = at.world().server().environment().elapsed();
-        let waiting = queue(at, at.world())?.waiting();
-        let (_, ready) = waiting.into_iter().find(|(it, _)| *it == key)?;
-        Some(ready <= now)
-    }),
     }),
     ("value_server_none", |_, at| {
         Some(at.world().controller(at.controller)?.run().is_some())
@@ -686,4 +726,15 @@ fn has_answer(at: &Moment<'_>) -> Option<bool> {
             && it.resource_version() == answer.resource_version()
     };
     Some(after.iter().any(same))
+}
+
+/// The stored objects of a kind.
+fn stored_of<'a>(world: &'a World, kind: &str) -> Vec<&'a Value> {
+    let stored = world.server().store().range("/registry/");
+    let objects = stored.map(|(_, _, object)| &**object);
+    objects.filter(|object| object["kind"] == kind).collect()
+}
+
+fn is_being_deleted(object: &Value) -> bool {
+    !object["metadata"]["deletionTimestamp"].is_null()
 }

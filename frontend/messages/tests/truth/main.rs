@@ -207,6 +207,8 @@ fn controller(tree: &HistoryTree) -> Vec<String> {
     ];
     let now = world.server().environment().elapsed();
     texts.extend(card::queue_lines(controller.queue(), now));
+    let misfits = [world.goals_misfit(id), world.orders_misfit(id)];
+    texts.extend(misfits.iter().flatten().map(messages::orders::misfit));
     for value in world.run_values(id) {
         let (has, beside) = card::run_value(&value);
         texts.extend([has, beside]);

@@ -84,7 +84,13 @@ fn goals(store: &StateHandle, id: ActorId) -> Html {
         };
     }
     let Some((always, at_rest)) = store.world().goals(id) else {
-        return Html::default();
+        return html! {
+            if let Some(misfit) = store.world().goals_misfit(id) {
+                <div class="controller-goals">
+                    <p class="muted">{ visible(&properties::misfit(&misfit)).into_owned() }</p>
+                </div>
+            }
+        };
     };
     html! {
         <div class="controller-goals">

@@ -129,7 +129,15 @@ fn ControllerProperty(props: &OfMomentProps) -> Html {
 
 fn search(store: &StateHandle) -> Html {
     if !store.can_search_orders() {
-        return Html::default();
+        // Where there is no goal either, the same stands beside the goals.
+        let shown = store.shown_controller();
+        let shown = shown.filter(|id| store.world().goals(*id).is_some());
+        let misfit = shown.and_then(|id| store.world().orders_misfit(id));
+        return html! {
+            if let Some(misfit) = misfit {
+                <p class="muted">{ visible(&messages::misfit(&misfit)).into_owned() }</p>
+            }
+        };
     }
     html! {
         <div class="orders">
