@@ -319,3 +319,45 @@ fn a_uid_that_was_compared_with_no_object_is_of_an_older_release_or_of_a_kind_th
     let again = scene(&lease).expect("a PUT creates a Lease");
     assert_eq!(again.message(), lease);
 }
+
+/// A key that an item leaves out is its default (`k8s.io/kube-openapi`, `x-kubernetes-list-map-keys` with a `default`).
+#[test]
+fn an_item_without_the_default_of_its_key_is_the_one_of_the_message() {
+    let message = |protocol: &str| {
+        format!(
+            "Apply failed with 1 conflict: conflict with \"helm\" using v1: \
+             .spec.ports[port=53,protocol=\"{protocol}\"].targetPort"
+        )
+    };
+    let manifest = |ports: Value| {
+        json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "dns", "namespace": "default"},
+            "spec": {"ports": ports}})
+    };
+    let both = json!([
+        {"name": "tcp", "port": 53, "targetPort": 5353},
+        {"name": "udp", "port": 53, "protocol": "UDP", "targetPort": 5454},
+    ]);
+    let one = json!([{"port": 53, "targetPort": 5353}]);
+    for (protocol, ports, left_out) in [
+        ("TCP", &one, Some("5353")),
+        ("UDP", &one, None),
+        ("TCP", &both, Some("5353")),
+        ("UDP", &both, Some("5454")),
+    ] {
+        let text = message(protocol);
+        let given = GivenParts::default().or_of_manifest(&manifest(ports.clone()));
+        let scene = Scene::rebuild(&reported_errors(&text)[0], &given).unwrap();
+        assert_eq!(
+            scene.has_manifest(),
+            left_out.is_some(),
+            "{protocol} {ports}"
+        );
+        let Some(port) = left_out else { continue };
+        let table = ChangeTable::new(&scene.installed, scene.change.clone().unwrap());
+        let outs = table.remedies(Preset::Helm4);
+        let out = outs.iter().find(|out| out.kind == RemedyKind::LeaveOut);
+        let lines = table.instructions_out(out.expect("a way out"), CaseContent::Whole);
+        let line = format!("-     targetPort: {port}");
+        assert!(lines[0].text.contains(&line), "{}", lines[0].text);
+    }
+}

@@ -237,7 +237,15 @@ fn identity<'a>(values: impl Iterator<Item = Option<&'a Value>>) -> Option<Strin
 fn position(items: &[Value], element: &PathElement) -> Option<usize> {
     match element {
         PathElement::Field(_) => None,
-        PathElement::Key(fields) => items.iter().position(|item| has_key(item, fields)),
+        PathElement::Key(fields) => {
+            let has_all = |item: &Value| {
+                let mut fields = fields.iter();
+                fields.all(|(name, value)| item.get(name) == Some(value))
+            };
+            // An item that has the whole key comes before one that leaves a part of it out.
+            let whole = items.iter().position(has_all);
+            whole.or_else(|| items.iter().position(|item| has_key(item, fields)))
+        }
         PathElement::Value(value) => items.iter().position(|item| item == value),
         PathElement::Index(i) => usize::try_from(*i).ok().filter(|i| *i < items.len()),
     }
