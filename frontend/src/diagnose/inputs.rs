@@ -50,7 +50,8 @@ pub(super) fn inputs(store: &StateHandle) -> Html {
             { problem(store) }
             { paste(store) }
             <remote::Remote store={store.clone()} />
-            if case.table.is_some() {
+            // Above a preview it is the head of the answer.
+            if case.table.is_some() && (case.preview.is_none() || case.one_object) {
                 { table::writer(store) }
             }
             if !case.items.is_empty() {

@@ -342,14 +342,17 @@ fn chips(props: &OwnersProps, ownership: &ObjectOwnership, numbers: &[usize]) ->
     }
 }
 
-/// A value; a long one is cut, and opens.
+/// A value; a long one is cut, and opens: then the whole one takes the place of the cut one.
 fn value(text: &str) -> Html {
     if text.chars().nth(MAX_VALUE).is_none() {
         return text.to_owned().into();
     }
     html! {
         <details class="long-value">
-            <summary>{ shorten(text, MAX_VALUE) }</summary>
+            <summary>
+                <span class="cut">{ shorten(text, MAX_VALUE) }</span>
+                <span class="less">{ label::json_less() }</span>
+            </summary>
             { text.to_owned() }
         </details>
     }

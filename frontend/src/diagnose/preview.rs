@@ -11,7 +11,7 @@ use optimist_report::{HandOverChoice, HandOverScript, preview_markdown};
 use web_sys::HtmlInputElement;
 use yew::{Callback, Event, Html, Properties, TargetCast, classes, component, html};
 
-use super::table::broken;
+use super::table::{self, broken};
 use crate::saved_page::save_file;
 use crate::state::{CasePreview, DiagnoseMsg, PreviewFilter, Sends, StateHandle, case_of, pruning};
 
@@ -62,6 +62,7 @@ pub(super) fn preview(store: &StateHandle, preview: &CasePreview) -> Html {
     let (title, says) = messages::headline(done, preview.tool);
     html! {
         <div class="preview">
+            { table::writer(store) }
             <h2>{ title }</h2>
             <p class="says">{ says.join(" ") }</p>
             { for messages::assumptions(done).into_iter().map(|said| html! { <p class="says">{ said }</p> }) }
