@@ -172,8 +172,12 @@ pub fn ending(verdict: Verdict, actors: usize, count: u128) -> String {
 /// Writes a count that people can read: `12,698,730`, `8.4·10¹⁸`. A count beyond the largest number
 /// is `more than` that.
 pub fn number(count: u128) -> String {
-    const MAX_DIGITS: u32 = 12;
-    if count >= 10u128.pow(MAX_DIGITS) {
+    number_within(count, 12)
+}
+
+/// The same with at most this number of digits: a larger count is in powers of ten.
+fn number_within(count: u128, most_digits: u32) -> String {
+    if count >= 10u128.pow(most_digits) {
         let digits = count.ilog10();
         let lead = count / 10u128.pow(digits - 1);
         let power: String = digits
@@ -234,7 +238,8 @@ pub fn tally(tally: &Tally, actors: usize, is_complete: bool) -> String {
 pub fn count_in_column(count: u128, total: u128, is_complete: bool) -> String {
     match is_complete && count == total && count > 1 {
         true => en::matrix_all(),
-        false => number(count),
+        // A column has no room for more. The number in full is its title.
+        false => number_within(count, 7),
     }
 }
 

@@ -107,7 +107,7 @@ pub(super) fn matrix(model: &Explored) -> Html {
                     <li class="rare">{ label::legend_rare() }</li>
                 }
             </ul>
-            <table class="matrix" style={format!("--columns:{width}")}>
+            <table class={classes!("matrix", (width > 5).then_some("many"))} style={format!("--columns:{width}")}>
                 <caption class="unseen">{ label::matrix_caption() }</caption>
                 <thead>
                     <tr>
@@ -268,7 +268,7 @@ fn row(model: &Explored, at: usize, columns: &[Column]) -> Html {
                 }
             </th>
             <td class="bar">{ bar(model, at, row) }</td>
-            { for columns.iter().map(|column| count(row, *column)) }
+            { for columns.iter().map(|column| count(row, *column, model.setup.actors())) }
             if property::is_asked(model) {
                 { property::cell(row.answer.as_ref()) }
             }
@@ -276,15 +276,18 @@ fn row(model: &Explored, at: usize, columns: &[Column]) -> Html {
     }
 }
 
-/// Draws the number of histories of a row in a column.
-fn count(row: &ExploreRow, column: Column) -> Html {
+/// Draws the number of histories of a row in a column. On a phone, each number has the head of its column below it.
+fn count(row: &ExploreRow, column: Column, actors: usize) -> Html {
     let count = column.count(&row.tally);
     let tone = super::classes::tone(column.verdict());
     // Until the search is complete, a count of 0 says only that none was found so far.
     let known = count > 0 || row.is_complete();
     let text = messages::count_in_column(count, row.tally.total(), row.is_complete());
     html! {
-        <td class={classes!("count", tone, (count > 0).then_some("some"))}>
+        <td
+            class={classes!("count", tone, (count > 0).then_some("some"))}
+            data-head={column.heading(actors)}
+        >
             if !known {
                 <span class="muted">{ "·" }</span>
             } else {
