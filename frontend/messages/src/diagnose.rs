@@ -9,7 +9,7 @@ use optimist_diagnose::message::{
     RequestProblem,
 };
 use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Unowned};
-use optimist_diagnose::scene::{MissingPart, NoScene};
+use optimist_diagnose::scene::{MissingPart, NoScene, UnusedManifest};
 use optimist_masking::masked_text;
 use serde_json::Value;
 
@@ -371,6 +371,31 @@ pub fn missing_part(part: &MissingPart) -> String {
         MissingPart::Values => en::scene_values(),
         MissingPart::ObjectValues => en::scene_object_values(),
     }
+}
+
+/// Says which manifests are not the refused write of a message, and why.
+pub fn unused_manifests(unused: &[UnusedManifest]) -> Vec<String> {
+    let (mut several, mut others, mut says) = (Vec::new(), Vec::new(), Vec::new());
+    for manifest in unused {
+        match manifest {
+            UnusedManifest::OfSeveral(id) => several.push(id.to_string()),
+            UnusedManifest::OtherObject(id) => others.push(id),
+            UnusedManifest::Earlier(id) => says.push(en::unused_earlier(id)),
+            UnusedManifest::WithoutField(id, field) => {
+                says.push(en::unused_without_field(id, field))
+            }
+        }
+    }
+    match &several[..] {
+        [] => {}
+        several => says.push(en::unused_of_several(&several.join(", "))),
+    }
+    match &others[..] {
+        [] => {}
+        [id] => says.push(en::unused_other_object(id)),
+        others => says.push(en::unused_other_objects(&others.len())),
+    }
+    says
 }
 
 fn made_up(name: &str, assumed: &str) -> String {

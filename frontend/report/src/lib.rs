@@ -116,5 +116,8 @@ fn scene(out: &mut CaseDocument, reading: &CaseReading) {
     for part in &scene.missing {
         out.bullet(&messages::missing_part(part));
     }
+    for unused in messages::unused_manifests(&reading.unused_manifests) {
+        out.bullet(&unused);
+    }
     out.end();
 }

@@ -195,9 +195,9 @@ fn middle(store: &StateHandle) -> Html {
                 }
             </div>
             { objects(store) }
-            if let Some(made) = case.reading().and_then(|reading| reading.scene.as_ref()) {
-                { scene::scene(store, made) }
-            }
+            { for case.reading().and_then(|reading| {
+                Some(scene::scene(store, reading.scene.as_ref()?, &reading.unused_manifests))
+            }) }
             {
                 match case.reading() {
                     _ if case.step_object.is_some() => html! {

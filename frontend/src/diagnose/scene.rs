@@ -1,7 +1,7 @@
 //! The scene of an error message: the parts that it leaves out, and fields to fill them in.
 
 use optimist_client::visible;
-use optimist_diagnose::scene::{GivenParts, MissingPart, Scene};
+use optimist_diagnose::scene::{GivenParts, MissingPart, Scene, UnusedManifest};
 use optimist_messages::{diagnose as messages, label};
 use web_sys::HtmlInputElement;
 use yew::{Callback, Event, Html, TargetCast, html};
@@ -10,7 +10,7 @@ use crate::browser::selected;
 use crate::state::{DiagnoseMsg, Sends, StateHandle};
 
 /// Draws the made-up parts of a scene.
-pub(super) fn scene(store: &StateHandle, scene: &Scene) -> Html {
+pub(super) fn scene(store: &StateHandle, scene: &Scene, unused: &[UnusedManifest]) -> Html {
     html! {
         <div class="scene">
             <p>{ label::scene_made() }</p>
@@ -20,6 +20,9 @@ pub(super) fn scene(store: &StateHandle, scene: &Scene) -> Html {
             <div class="scene-parts">
                 { for scene.missing.iter().map(|part| missing(store, part)) }
                 { for given_parts(store) }
+                { for messages::unused_manifests(unused).into_iter().map(|said| html! {
+                    <p class="says">{ visible(&said).into_owned() }</p>
+                }) }
             </div>
             <button
                 type="button"

@@ -7,6 +7,7 @@ mod answered;
 mod brought;
 mod given;
 mod kind;
+mod manifests;
 mod no_scene;
 mod path;
 mod refused;
@@ -28,6 +29,7 @@ use crate::ways::{ReleaseMethod, WantedChange};
 
 pub use given::GivenParts;
 use kind::KnownKind;
+pub use manifests::{MessageManifests, UnusedManifest};
 pub use no_scene::NoScene;
 pub(crate) use path::parse as parse_field;
 

@@ -450,6 +450,11 @@ crate::catalogue::messages! {
     scene_name() "Name";
     scene_assumed(part) "{part}, made up";
     scene_manager(manager) "The writer is taken to be the manager {manager}.";
+    unused_of_several(names) "The message does not say which object it is about, so none of these manifests is taken as the refused write: {names}.";
+    unused_other_object(name) "The manifest of {name} is not used here: the message is about another object.";
+    unused_other_objects(count) "{count} manifests of other objects are not used here.";
+    unused_earlier(name) "There are several manifests of {name}. The last one is the refused write, and the one before it counts as the earlier manifest.";
+    unused_without_field(name, field) "The manifest of {name} is not the refused write: it does not have {field}, which the message names.";
     scene_values() "The values are made up: no message says them. What is said here holds if the API server takes the values of your manifest.";
     scene_object_values() "The write is your manifest. The values of the object are made up: it has other values than your manifest in the fields that the message names, and the same ones elsewhere.";
     scene_not_of_the_server() "The tool compares by itself here. The API server refuses nothing.";

@@ -24,7 +24,7 @@ use std::rc::Rc;
 use optimist_client::Preset;
 use optimist_diagnose::input::{Input, NotDetected, parts};
 use optimist_diagnose::message::{PrintedError, ReportedError};
-use optimist_diagnose::scene::{GivenParts, NoScene};
+use optimist_diagnose::scene::{GivenParts, MessageManifests, NoScene};
 
 pub(crate) use self::audit_run::AuditWork;
 pub use self::audit_run::{AuditReplay, AuditRequest, AuditRun};
@@ -415,19 +415,9 @@ impl DiagnoseState {
             .filter(|error| !known.contains(error))
             .take(MAX_SCENES)
         {
-            let mut manifests = self.cases.iter().filter_map(|it| {
-                let is_about = it.case.errors.contains(error);
-                is_about.then_some((it.case.manifest.as_ref()?, &it.case))
-            });
-            // Of several, the message does not say which one it is about.
-            let given = match (manifests.next(), manifests.next()) {
-                (Some((manifest, case)), None) => GivenParts {
-                    previous_manifest: case.previous_manifest.clone(),
-                    ..given.clone().or_of_manifest(manifest)
-                },
-                _ => given.clone(),
-            };
-            match CaseReading::of_message(error, &given) {
+            let cases = self.cases.iter().map(|it| &*it.case);
+            let manifests = MessageManifests::of_cases(error, &given, cases);
+            match CaseReading::of_message(error, manifests) {
                 Ok(reading) => scenes.push(Rc::new(reading)),
                 Err(why) => without.push((error.clone(), why)),
             }

@@ -15,7 +15,7 @@ use optimist_diagnose::observed::{
     returning_fields,
 };
 use optimist_diagnose::ownership::{ObjectOwnership, OwnershipReader};
-use optimist_diagnose::scene::{GivenParts, NoScene, Scene};
+use optimist_diagnose::scene::{GivenParts, MessageManifests, NoScene, Scene, UnusedManifest};
 use optimist_diagnose::ways::ChangeContent;
 use optimist_masking::{masked, with_parts};
 use optimist_simulation::World;
@@ -38,6 +38,8 @@ pub struct CaseReading {
     pub scene: Option<Scene>,
     /// The parts that people, or the manifest of the case, add to the message of the scene.
     pub(super) given: GivenParts,
+    /// The manifests of the input that are not the refused write of the scene.
+    pub unused_manifests: Vec<UnusedManifest>,
     /// `true` for the object of the audit log. It has no history here: the log itself says what happened.
     pub(super) is_audited: bool,
 }
@@ -186,6 +188,7 @@ impl PartialReading {
             history,
             scene: None,
             given: GivenParts::default(),
+            unused_manifests: Vec::new(),
             is_audited: self.is_audited,
         }
     }
@@ -201,9 +204,13 @@ impl CaseReading {
     ///
     /// # Errors
     /// The reason why there is none.
-    pub(super) fn of_message(error: &ReportedError, given: &GivenParts) -> Result<Self, NoScene> {
-        let scene = Scene::rebuild(error, given)?;
-        let given = scene.usable_parts(given);
+    pub(super) fn of_message(
+        error: &ReportedError,
+        mut manifests: MessageManifests,
+    ) -> Result<Self, NoScene> {
+        let scene = Scene::rebuild(error, &manifests.given)?;
+        manifests.tried_in(&scene, error);
+        let given = scene.usable_parts(&manifests.given);
         let none = || NoScene::NotInstalled(NotInstalled::NoObject);
         let object = scene.installed.object().ok_or_else(none)?;
         // It can have the values of a manifest.
@@ -228,6 +235,7 @@ impl CaseReading {
             installed: Ok(scene.installed.clone()),
             scene: Some(scene),
             given,
+            unused_manifests: manifests.unused,
             is_audited: false,
         })
     }

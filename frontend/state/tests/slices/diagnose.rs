@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use optimist_client::Preset;
+use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::input::{Input, NotDetected, TextForm};
 use optimist_diagnose::preview::{PreviewOutcome, Trouble};
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene};
@@ -1120,4 +1121,53 @@ fn a_text_that_is_not_finished_outlives_a_reload() {
     page.finish_work();
     page.send(PersistenceMsg::Save);
     assert!(page.reload("#/diagnose").state.diagnose.draft.is_empty());
+}
+
+/// Of several manifests, it is said which ones are not the refused write of a message.
+#[test]
+fn manifests_that_are_not_the_refused_write_have_a_reason() {
+    use optimist_diagnose::scene::UnusedManifest::{Earlier, OfSeveral, OtherObject, WithoutField};
+    let manifest = |name: &str, spec: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: shop}}\nspec: {spec}\n"
+        )
+    };
+    let conflict =
+        "Apply failed with 1 conflict: conflict with \"helm\" using apps/v1: .spec.replicas";
+    let of_web = format!(
+        "Error: UPGRADE FAILED: conflict occurred while applying object shop/web apps/v1, Kind=Deployment: {conflict}"
+    );
+    let unused = |message: &str, manifests: &[(&str, &str)]| {
+        let mut page = diagnose();
+        bring(&mut page, message);
+        for (name, spec) in manifests {
+            bring(&mut page, &manifest(name, spec));
+        }
+        let scene = page
+            .state
+            .diagnose
+            .cases
+            .iter()
+            .find(|it| it.scene.is_some());
+        scene.expect("a scene").unused_manifests.clone()
+    };
+    let id = |name: &str| ObjectId {
+        group: "apps".to_owned(),
+        kind: "Deployment".to_owned(),
+        namespace: "shop".to_owned(),
+        name: name.to_owned(),
+    };
+    let two = "{replicas: 2}";
+    assert_eq!(unused(&of_web, &[("web", two)]), []);
+    let both = [OfSeveral(id("web")), OfSeveral(id("api"))];
+    assert_eq!(unused(conflict, &[("web", two), ("api", two)]), both);
+    let other = [OtherObject(id("api"))];
+    assert_eq!(unused(&of_web, &[("web", two), ("api", two)]), other);
+    let earlier = [Earlier(id("web"))];
+    assert_eq!(
+        unused(&of_web, &[("web", two), ("web", "{replicas: 3}")]),
+        earlier
+    );
+    let without = [WithoutField(id("web"), ".spec.replicas".to_owned())];
+    assert_eq!(unused(&of_web, &[("web", "{paused: true}")]), without);
 }

@@ -899,7 +899,14 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
             .iter()
             .filter(|text| !text.contains("\"uid\"") && !text.contains("managedFields"))
             .filter(|text| text.contains("\"kind\""));
-        Some(manifests.count() < 2)
+        // Those of another object are no earlier ones.
+        let named = |text: &String| {
+            let object: Option<Value> = serde_json::from_str(text).ok();
+            object.map_or_else(String::new, |object| object.name().to_owned())
+        };
+        let names: Vec<String> = manifests.map(named).collect();
+        let of_one = |name: &String| names.iter().filter(|it| *it == name).count();
+        Some(names.iter().all(|name| of_one(name) < 2))
     }),
     ("assume_in_state", |_, it| {
         Some(!has_text(it, "\"manager\":\"Terraform\""))
@@ -948,6 +955,34 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("scene_manager", |said, it| {
         let named = format!("field-manager={}", said.text("manager"));
         Some(!it.message.contains(&named))
+    }),
+    ("unused_of_several", |said, it| {
+        let names: Vec<String> = said.text("names").split(", ").map(str::to_owned).collect();
+        let unsaid =
+            |named: &String| is_manifest(it, named) && !it.message.contains(name_of(named));
+        Some(names.len() > 1 && names.iter().all(unsaid))
+    }),
+    ("unused_other_object", |said, it| {
+        let named = said.text("name");
+        Some(is_manifest(it, &named) && !it.message.contains(name_of(&named)))
+    }),
+    ("unused_other_objects", |said, it| {
+        let manifests = manifests_of(it).into_iter();
+        let others = manifests.filter(|one| !it.message.contains(one.name()));
+        Some(others.count() as u64 == said.number("count")?)
+    }),
+    ("unused_earlier", |said, it| {
+        let named = said.text("name");
+        let manifests = manifests_of(it).into_iter();
+        let same = manifests.filter(|one| one.name() == name_of(&named));
+        Some(same.count() > 1)
+    }),
+    ("unused_without_field", |said, it| {
+        let (named, field) = (said.text("name"), said.text("field"));
+        let mut manifests = manifests_of(it).into_iter();
+        let manifest = manifests.rfind(|one| one.name() == name_of(&named))?;
+        let absent = manifest.pointer(&field.replace('.', "/")).is_none();
+        Some(absent && it.message.contains(&field))
     }),
     ("scene_values", |_, it| {
         Some(!it.message.is_empty() && it.live.is_none())
@@ -1036,4 +1071,21 @@ fn leaves_of(fields: &Value, object: &Value) -> usize {
         Some(leaves_of(below, object.get(field)?))
     });
     below.sum()
+}
+
+/// The manifests among the texts, which are JSON.
+fn manifests_of(it: &Pasted) -> Vec<Value> {
+    let texts = it.texts.iter();
+    let objects = texts.filter_map(|text| serde_json::from_str::<Value>(text).ok());
+    objects.filter(|object| object.is_object()).collect()
+}
+
+/// The name in `Deployment shop/web`.
+fn name_of(named: &str) -> &str {
+    named.rsplit(['/', ' ']).next().unwrap_or(named)
+}
+
+fn is_manifest(it: &Pasted, named: &str) -> bool {
+    let mut manifests = manifests_of(it).into_iter();
+    manifests.any(|one| one.name() == name_of(named))
 }

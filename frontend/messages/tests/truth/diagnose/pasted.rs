@@ -303,7 +303,46 @@ pub fn fixed() -> Vec<Pasted> {
     });
     all.extend(live_cases());
     all.push(refused_manifest());
+    all.extend(unused_manifests());
     all
+}
+
+/// Messages with more manifests than the one that was refused.
+fn unused_manifests() -> [Pasted; 5] {
+    let refused = refused_manifest();
+    let manifest = refused.manifest.clone().expect("a manifest");
+    let named = |name: &str| {
+        let mut other = manifest.clone();
+        other["metadata"]["name"] = name.into();
+        other
+    };
+    let mut without = manifest.clone();
+    without["spec"]
+        .as_object_mut()
+        .expect("a spec")
+        .remove("replicas");
+    let mut earlier = manifest.clone();
+    earlier["spec"]["replicas"] = 4.into();
+    let of = |message: &str, manifests: &[&Value]| {
+        let texts = manifests.iter().map(ToString::to_string);
+        Pasted {
+            texts: [message.to_owned()].into_iter().chain(texts).collect(),
+            message: message.to_owned(),
+            // The one of the message may be another.
+            objects: manifests.len() + 1,
+            ..refused.clone()
+        }
+    };
+    let unnamed =
+        "Apply failed with 1 conflict: conflict with \"helm\" using apps/v1: .spec.replicas";
+    let (front, back) = (named("front"), named("back"));
+    [
+        of(unnamed, &[&front, &back]),
+        of(&refused.message, &[&manifest, &front]),
+        of(&refused.message, &[&front, &manifest, &back]),
+        of(&refused.message, &[&earlier, &manifest]),
+        of(&refused.message, &[&without]),
+    ]
 }
 
 /// A message, and the manifest that was refused.

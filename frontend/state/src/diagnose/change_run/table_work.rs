@@ -150,6 +150,7 @@ impl TableWork {
             history: None,
             scene: None,
             given: GivenParts::default(),
+            unused_manifests: Vec::new(),
             is_audited: false,
         };
         let request = &self.request;
