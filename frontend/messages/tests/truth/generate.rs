@@ -67,6 +67,10 @@ pub fn act(tree: &mut HistoryTree, seed: u64) -> Option<()> {
     if seed % 23 == 5 {
         return scale(tree, actor, random);
     }
+    // C has the right lane then.
+    if seed % 115 == 10 {
+        return read_beside_a(tree, random);
+    }
     if random.once_in(12) {
         return recipe(tree, actor, random);
     }
@@ -227,6 +231,15 @@ fn recipe(tree: &mut HistoryTree, actor: ActorId, random: &mut Random) -> Option
             Some(())
         }
     }
+}
+
+/// Editor A writes, and the third actor reads what it wrote. Editor B has at most what was there before.
+fn read_beside_a(tree: &mut HistoryTree, random: &mut Random) -> Option<()> {
+    tree.act(Operation::Act(ActorId::A, Action::Get))?;
+    edit_by(tree, ActorId::A, random, 0);
+    let update = Action::Send(Write::default());
+    tree.act(Operation::Act(ActorId::A, update))?;
+    tree.act(Operation::Act(ActorId::C, Action::Get)).map(drop)
 }
 
 /// An HPA reads the Scale, and tries again after a conflict.

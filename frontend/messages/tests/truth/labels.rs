@@ -189,7 +189,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "remote_secrets_left_out", "remote_no_path", "remote_not_listed", "remote_gap",
         "earlier_fold", "earlier_show", "tries_fold", "tries_show",
         "out_none",
-        "between_anyone", "between_now", "impossible", "no_fields", "pair_of_case_says", "pair_of_play_says", "pair_of_play_others",
+        "between_anyone", "between_now", "impossible", "no_fields", "pair_of_case_says", "pair_of_play_says",
         "live_no_answer", "live_unknown_kind", "live_writes_to", "log_branch_title", "log_left", "log_left_live", "log_not_here",
         "live_none", "versions_branch_title", "versions_left",
         "audit_cancelled", "audit_others", "audit_live_cut", "audit_more", "audit_reading", "audit_replaying", "audit_restarted",
@@ -248,7 +248,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "upgrade_outcome_refused", "upgrade_outcome_unchanged", "upgrade_overwritten",
         "upgrade_not_run_title", "upgrade_refused_title", "upgrade_running", "upgrade_says", "upgrade_stays",
         "upgrade_stops_after_wave", "upgrade_stops_at_create", "upgrade_stops_before_stage", "upgrade_stuck", "upgrade_wants", "upgrade_whole_title",
-        "upgrade_written_back", "watch_empty", "ways_more_fields", "ways_progress",
+        "upgrade_written_back", "watch_empty", "ways_progress",
         "third_clients_text", "third_deleter_text", "third_one_more_text",
     ]),
     (Class::Rule, &[

@@ -3,9 +3,10 @@
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::storage::KeyValue;
-use optimist_client::{AlignedRows, Declares, Strategy, Subresource, ValueChange};
+use optimist_client::{AlignedRows, Declares, Intent, Strategy, Subresource, ValueChange};
 use optimist_code::{ClientRequest, kubectl_output};
 use optimist_messages::{self as messages, cards, label};
+use optimist_simulation::explore::{Plan, Scenario};
 use optimist_simulation::{Action, ActorId, EditResult, HistoryTree, Outcome, Step, World};
 use serde_json::Value;
 
@@ -18,6 +19,10 @@ use super::said::Said;
 /// Returns the sentences at a current step.
 pub fn texts(tree: &HistoryTree, right: ActorId) -> Vec<(About, String)> {
     let mut texts = of_branches(tree);
+    if let Some(scenario) = Scenario::of_copies(tree.world()) {
+        let others = scenario.plans.len().saturating_sub(2);
+        texts.push((About::Shown, messages::explore::pair_of_play_others(others)));
+    }
     let step = tree.step(tree.current());
     let mut here = Vec::new();
     match step {
@@ -540,6 +545,18 @@ pub const PANELS: &[(&str, Condition)] = &[
         let read = at.world().copy(actor).read()?;
         let write = at.world().actor(actor).write();
         Some(read["kind"] == "Scale" && write.subresource != Some(Subresource::Scale))
+    }),
+    ("pair_of_play_others", |_, at| {
+        let scenario = Scenario::of_copies(at.world())?;
+        let edited = |id: &ActorId| {
+            let copy = at.world().copy(*id);
+            copy.read() != copy.edited()
+        };
+        let beside = |id: &ActorId| !ActorId::EDITORS.contains(id);
+        let acting = scenario.acting().map(|(id, _)| id).filter(beside);
+        let wanting = ActorId::ALL.into_iter().filter(beside).filter(edited);
+        let deletes = |plan: &Plan| plan.intent == Intent::Delete;
+        Some(acting.eq(wanting) && !scenario.plans.iter().any(deletes))
     }),
     ("sends_by_hand", |_, at| {
         let write = at.world().actor(at.right).write();

@@ -478,10 +478,10 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
     ("lane_same", |_, it| Some(it.same()? == (true, true))),
     ("lane_same_code", |_, it| Some(it.same()?.0)),
     ("lane_differs", |_, it| Some(it.same()? != (true, true))),
-    ("lane_lost", |_, it| Some(accepted(it.line()))),
+    ("lane_lost", |_, it| Some(loses(it))),
     ("lane_lost_beside", |said, it| {
         let apart = said.text("changes") != said.text("others");
-        Some(accepted(it.line()) && apart)
+        Some(loses(it) && apart)
     }),
     ("lane_unchanged", |_, it| {
         let same = version(&it.line()["responseObject"]).zip(it.shown_before());
@@ -627,6 +627,42 @@ fn version_of_object(it: &Recorded) -> bool {
 }
 
 /// A value that a write set is in what it sent, or in its answer.
+/// Returns whether a line is an accepted write that undoes something that somebody else wrote since its client was
+/// last answered with the object. Without bodies, only that somebody wrote is known.
+fn loses(it: &Recorded) -> bool {
+    let line = it.line();
+    let who = |line: &Value| {
+        let user = text(&line["user"], "username").to_owned();
+        (manager(line).to_owned(), user)
+    };
+    let body = |line: &Value| {
+        Some(&line["responseObject"])
+            .filter(|body| version(body).is_some())
+            .cloned()
+    };
+    let answered = |line: &Value| code(line).is_some_and(|code| code < 300);
+    let mut earlier = (0..it.at).rev();
+    let own = earlier.find(|at| answered(&it.steps[*at]) && who(&it.steps[*at]) == who(line));
+    let since = own.map_or(0, |at| at + 1);
+    let undone = |at: usize| {
+        let other = &it.steps[at];
+        if !accepted(other) || who(other) == who(line) {
+            return false;
+        }
+        let (Some(wrote), Some(now)) = (body(other), body(line)) else {
+            return true;
+        };
+        let before = it.steps[..at].iter().rev().find_map(body);
+        let before = before.map(|before| leaves(&before)).unwrap_or_default();
+        let now = leaves(&now);
+        let mut changed = leaves(&wrote).into_iter();
+        changed.any(|(place, value)| {
+            before.get(&place) != Some(&value) && now.get(&place) != Some(&value)
+        })
+    };
+    accepted(line) && (since..it.at).any(undone)
+}
+
 fn changed(said: &Said, it: &Recorded) -> Option<bool> {
     let known = it.line()["responseObject"].is_object() || it.line()["requestObject"].is_object();
     Some(accepted(it.line()) && (!known || shows(it.line(), &said.text("after"))))

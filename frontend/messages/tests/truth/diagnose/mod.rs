@@ -90,6 +90,7 @@ impl Listener {
         let told = || format!("   {:?}\n{}", row.way, run.told());
         let mut texts = messages::row_notes(row);
         texts.push(messages::row_answer(row));
+        texts.push(messages::more_fields(&run.columns));
         texts.extend(messages::headline(row, None::<std::iter::Empty<&Remedy>>));
         for text in &texts {
             self.hearing.hear(text, &conditions, run, &told);

@@ -224,6 +224,13 @@ pub fn places(objects: &[&Leaves]) -> Vec<Place> {
 }
 
 pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
+    ("ways_more_fields", |said, run| {
+        // A message does not say the values.
+        let differs =
+            |field: &Path| run.made_up || field.find(&run.before) != field.find(&run.manifest);
+        let count = said.number("count")? as usize == run.columns.len();
+        Some(count && run.columns.iter().all(differs))
+    }),
     ("ways_depends", |_, run| Some(run.possible.len() > 1)),
     ("ways_not_known", |_, run| Some(no_valid_values(run))),
     ("ways_nothing_sent", |_, run| Some(run.requests.is_empty())),
