@@ -11,6 +11,7 @@ use crate::en;
 pub fn fact(fact: &Fact) -> String {
     match fact {
         Fact::Read(version) => en::fact_read(version),
+        Fact::ReadScale(version) => en::fact_read_scale(version),
         Fact::Listed(version) => en::fact_listed(version),
         Fact::VersionMatched(version) => en::fact_version_matched(version),
         Fact::VersionDiffered { sent, stored } => en::fact_version_differed(sent, stored),

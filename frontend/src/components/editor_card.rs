@@ -75,6 +75,7 @@ pub(crate) fn editor_card(store: &StateHandle, id: ActorId, rows: &CardRows) -> 
                     tone={slug}
                     toggled={store.view.toggled.clone()}
                     editor={(id, name.clone())}
+                    is_scale={copy.is_scale()}
                     declared={declared(store, id)}
                     editing={store.editing.in_place.clone().filter(|editing| editing.editor == id)}
                 />

@@ -40,6 +40,9 @@ pub(crate) struct YamlViewProps {
     /// edits.
     #[prop_or_default]
     pub(crate) declared: Option<Vec<String>>,
+    /// `true` if the object is the Scale of the one that is stored.
+    #[prop_or_default]
+    pub(crate) is_scale: bool,
     /// The edit that the user types in it.
     pub(crate) editing: Option<Editing>,
 }
@@ -70,6 +73,10 @@ impl YamlViewProps {
         let (Some(_), Some(own)) = (&self.editor, &line.value) else {
             return None;
         };
+        // The other fields of a Scale are none of the object.
+        if self.is_scale && row.key != "/spec/replicas" {
+            return None;
+        }
         let bookkeeping = row.key.starts_with("/metadata/") && row.key.matches('/').count() == 2;
         if self.rows.aligned.lines[STORED].is_empty() || bookkeeping || !own.scalar {
             return None;

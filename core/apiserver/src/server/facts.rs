@@ -9,6 +9,8 @@ use crate::storage::Revision;
 pub enum Fact {
     /// The object was read at this version.
     Read(Revision),
+    /// The Scale of the object was read at this version.
+    ReadScale(Revision),
     /// The objects of a collection were listed as they were at this version.
     Listed(Revision),
     /// The write carried the version that is stored.

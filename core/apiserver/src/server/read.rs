@@ -24,7 +24,10 @@ impl ApiServer {
             .get(&key)
             .ok_or_else(|| Status::not_found(&info.group_resource(), &info.name))?;
         let object = self.read_back(info.stored_resource(), object);
-        trace.facts.push(Fact::Read(revision));
+        trace.facts.push(match info.parent {
+            Some(_) => Fact::ReadScale(revision),
+            None => Fact::Read(revision),
+        });
         Ok(ObjectAnswer::ok(match &info.parent {
             Some(parent) => Arc::new(scale::read(parent, &object)?),
             None => object,

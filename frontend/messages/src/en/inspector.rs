@@ -39,6 +39,7 @@ crate::catalogue::messages! {
     copy_refused() "Select it to copy";
 
     // Why the server answered as it did.
+    fact_read_scale(version) "The answer is the Scale of the stored object, version {version}. It shows the number of replicas, and no other field of the spec.";
     fact_read(version) "The answer is the stored object, version {version}.";
     fact_listed(version) "The answer is a list: the stored objects as they were at version {version}.";
     fact_version_matched(version) "Sent version {version}, stored version {version}: no other write came in between.";

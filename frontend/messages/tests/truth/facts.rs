@@ -9,6 +9,13 @@ use super::moment::{Moment, finalizers, is_apply, is_dry_run, is_marked, sent_ve
 use super::said::Said;
 
 pub const FACTS: &[(&str, Condition)] = &[
+    ("fact_read_scale", |said, at| {
+        let sent = at.exchange()?;
+        let spec = sent.received["spec"].as_object()?;
+        let is_version = sent.received.resource_version() == said.text("version");
+        let shows_one = sent.received["kind"] == "Scale" && spec.keys().all(|it| it == "replicas");
+        Some(sent.method == "GET" && at.accepted() && is_version && shows_one)
+    }),
     ("fact_read", |said, at| {
         let sent = at.exchange()?;
         let version = said.text("version");
@@ -17,6 +24,7 @@ pub const FACTS: &[(&str, Condition)] = &[
             sent.method == "GET"
                 && at.accepted()
                 && is_version
+                && sent.received["kind"] != "Scale"
                 && sent.received.get("items").is_none(),
         )
     }),
