@@ -671,3 +671,14 @@ fn a_list_is_not_said_to_be_the_object_and_a_body_in_yaml_has_no_command() {
     assert_eq!(step.code(), Some(200));
     assert!(ClientRequest::of_step(tree.world(), step).is_none());
 }
+
+/// A column has room for seven digits: of a larger count it has the power of ten.
+#[test]
+fn a_count_fits_its_column() {
+    use optimist_messages::explore::{count_in_column, number};
+    let shown = |count| count_in_column(count, count + 1, true);
+    assert_eq!(shown(1_234_567), "1,234,567");
+    assert_eq!(shown(12_345_678_901), "1.2·10¹⁰");
+    assert_eq!(number(12_345_678_901), "12,345,678,901");
+    assert_eq!(count_in_column(12_345_678_901, 12_345_678_901, true), "all");
+}

@@ -177,8 +177,13 @@ fn grouped(model: &Explored, columns: &[Column], width: usize) -> Html {
         if rows.is_empty() {
             return html! {};
         }
+        // They come first on a phone.
+        let can_lose = model
+            .groups
+            .as_ref()
+            .is_some_and(|groups| groups.possible == rows);
         html! {
-            <tbody>
+            <tbody class={classes!(can_lose.then_some("possible"))}>
                 if let Some(name) = name {
                     { group_head(name, width) }
                 }
