@@ -8,7 +8,7 @@ use optimist_code::{
 use optimist_messages::label;
 use optimist_simulation::Step;
 use yew::{
-    AttrValue, Callback, Html, MouseEvent, Properties, UseStateHandle, component, html,
+    AttrValue, Callback, Html, MouseEvent, Properties, UseStateHandle, classes, component, html,
     use_effect_with, use_state_eq,
 };
 
@@ -100,7 +100,12 @@ fn code(name: String, imports: String, code: String) -> Html {
                 <span class="muted">{ name.clone() }</span>
                 <Copy text={whole} />
             </div>
-            <pre class="snippet" role="region" tabindex="0" aria-label={name}>
+            <pre
+                class={classes!("snippet", (!imports.is_empty()).then_some("source"))}
+                role="region"
+                tabindex="0"
+                aria-label={name}
+            >
                 if !imports.is_empty() {
                     <span class="muted">{ imports }{ "\n\n" }</span>
                 }
