@@ -284,6 +284,11 @@ fn what_a_switch_says_is_in_the_code() {
         "Preconditions{UID: &child.UID}",
         "uid: child.uid()",
     );
+    holds(
+        Switch::FindsChildren,
+        "EnqueueRequestsFromMapFunc(childrenOf(",
+        "children.state()",
+    );
 }
 
 #[test]

@@ -5,14 +5,15 @@
 use std::fmt;
 use std::time::Duration;
 
-use optimist_apiserver::object::Metadata;
+use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::ApiServer;
 use optimist_client::{AnsweredRequest, Call, ListMode, Lost};
+use serde_json::Value;
 
 use crate::api_error::ApiError;
 use crate::cache::{Cache, CacheStep, Notification};
 use crate::client::{CachedObjects, Client};
-use crate::handler::Handler;
+use crate::handler::{Handler, owner_references};
 use crate::own_writes::{ConsistencyStore, Expectations};
 use crate::program::{Code, Context, Kind, Program, Run, StatementStep};
 use crate::queue::{KeyPriority, ReconcileResult, WorkQueue};
@@ -398,7 +399,12 @@ impl Controller {
         };
         let mut handled = Vec::new();
         for notification in notifications {
-            let keys = watched.handler.keys(notification);
+            let keys = match &watched.handler {
+                Handler::Dependents { api_version, kind } => {
+                    self.dependents(notification.object(), api_version, kind)
+                }
+                handler => handler.keys(notification),
+            };
             if matches!(watched.handler, Handler::Owner { .. }) {
                 self.observe(notification, &keys);
             }
@@ -420,6 +426,23 @@ impl Controller {
             });
         }
         handled
+    }
+
+    /// The keys of the objects of a kind in the cache that have an object as an owner.
+    fn dependents(&self, owner: &Value, api_version: &str, kind: &str) -> Vec<String> {
+        let of_kind = |cache: &&Cache| {
+            let resource = cache.resource();
+            resource.kind == kind && resource.group_version.to_string() == api_version
+        };
+        let objects = self
+            .caches
+            .iter()
+            .filter(of_kind)
+            .flat_map(|cache| cache.objects().iter());
+        let owned = objects.filter(|(_, object)| {
+            owner_references(object).any(|reference| text(reference, "uid") == owner.uid())
+        });
+        owned.map(|(key, _)| key.to_string()).collect()
     }
 
     /// Counts the expected writes. A child that is about to go when it is first seen counts as

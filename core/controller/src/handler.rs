@@ -26,19 +26,30 @@ pub enum Handler {
         #[serde(rename = "onlyController", default)]
         only_controller: bool,
     },
+    /// The keys of the objects of a kind that it owns, as far as the cache has them (`EnqueueRequestsFromMapFunc`, with a
+    /// function that lists them).
+    Dependents {
+        /// The apiVersion of their kind.
+        #[serde(rename = "apiVersion")]
+        api_version: String,
+        /// Their kind.
+        kind: String,
+    },
 }
 
 impl Handler {
-    /// The keys, each once. An update counts for the old and the new object. Owners are taken to
+    /// The keys that follow from the notification alone, each once. An update counts for the old and the new object. Owners are taken to
     /// be in the namespace of the object.
     pub fn keys(&self, notification: &Notification) -> Vec<String> {
-        let Self::Owner {
-            api_version,
-            kind,
-            only_controller,
-        } = self
-        else {
-            return vec![notification.key()];
+        let (api_version, kind, only_controller) = match self {
+            Self::Object => return vec![notification.key()],
+            // They follow from the cache.
+            Self::Dependents { .. } => return Vec::new(),
+            Self::Owner {
+                api_version,
+                kind,
+                only_controller,
+            } => (api_version, kind, only_controller),
         };
         let old = match notification {
             Notification::Updated { old, .. } => Some(old),

@@ -5,7 +5,9 @@ use optimist_apiserver::object::Metadata;
 use optimist_client::{IntendedChange, Procedure, Strategy, Write};
 use optimist_controller::program::{ReadyProgramName as Name, Switch};
 use optimist_simulation::explore::{ControllerQuestion, ControllerSearch, PropertyAnswer};
-use optimist_simulation::{Action, ActorId, ByHand, HistoryTree, Operation, Start, WIDGET, World};
+use optimist_simulation::{
+    Action, ActorId, ByHand, ControllerOperation, HistoryTree, Operation, Start, WIDGET, World,
+};
 use serde_json::{Value, json};
 
 use crate::widget::tree;
@@ -164,4 +166,38 @@ fn every_edit_that_is_not_sent_is_asked_of_by_the_way_that_its_editor_writes() {
         };
         assert_eq!(editor.plan().write.strategy, strategy);
     }
+}
+
+/// The event of a deleted owner alone tells of a child whose own event came before.
+#[test]
+fn a_cleaner_that_finds_children_by_their_owner_queues_the_child_of_an_owner_that_is_gone() {
+    use ControllerOperation as Do;
+    let queued = |switches: &[Switch]| {
+        let mut tree = tree(Name::Cleaner, switches, &[]);
+        new_owner_and_child(&mut tree);
+        let control = |tree: &mut HistoryTree, of| tree.act(Operation::Control(ActorId::C, of));
+        // Both are in the caches, and nothing is to be done.
+        for cache in [0, 1] {
+            while control(&mut tree, Do::Deliver(cache)).is_some() {}
+        }
+        while control(&mut tree, Do::Step).is_some() {}
+        let delete = ByHand {
+            method: "DELETE".to_owned(),
+            target: "/apis/demo.example.com/v1/namespaces/default/widgets/new".to_owned(),
+            content_type: String::new(),
+            body: String::new(),
+        };
+        tree.act(Operation::Act(ActorId::B, Action::Request(delete)))
+            .unwrap();
+        while control(&mut tree, Do::Deliver(1)).is_some() {}
+        let controller = tree.world().controller(ActorId::C).unwrap();
+        let queued: Vec<String> = controller.queue().queued().map(str::to_owned).collect();
+        while control(&mut tree, Do::Step).is_some() {}
+        let rows = tree.world().stored_rows();
+        let child = rows.into_iter().find(|row| row.name == "new-child");
+        (queued, child.is_some_and(|row| row.version.is_some()))
+    };
+    assert_eq!(queued(&[]), (vec!["default/new".to_owned()], true));
+    let finds = queued(&[Switch::FindsChildren]);
+    assert_eq!(finds, (vec!["default/new-child".to_owned()], false));
 }

@@ -39,6 +39,7 @@ pub fn switch(switch: Switch) -> String {
         Switch::DeepCopy => en::switch_deep_copy(),
         Switch::OptimisticLock => en::switch_optimistic_lock(),
         Switch::LiveParent => en::switch_live_parent(),
+        Switch::FindsChildren => en::switch_finds_children(),
         Switch::UidPrecondition => en::switch_uid_precondition(),
     }
 }

@@ -53,6 +53,7 @@ pub fn switch_chip(switch: Switch) -> String {
         Switch::DeepCopy => en::chip_deep_copy(),
         Switch::OptimisticLock => en::chip_optimistic_lock(),
         Switch::LiveParent => en::chip_live_parent(),
+        Switch::FindsChildren => en::chip_finds_children(),
         Switch::UidPrecondition => en::chip_uid_precondition(),
     }
 }

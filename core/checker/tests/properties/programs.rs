@@ -228,6 +228,7 @@ fn a_cleaner_deletes_a_child_whose_owner_has_not_reached_its_cache() {
             child: config_map(),
             parent_from,
             uid: true,
+            finds_children: false,
         };
         Question::new(system(cleaner.program()).with_run(recreates(true), "default/new"))
             .always(Safety::NotDeletedWhileOwnerLives(config_map()))
@@ -245,6 +246,7 @@ fn a_delete_without_the_uid_deletes_another_object_of_the_same_name() {
             child: config_map(),
             parent_from: Source::Server,
             uid,
+            finds_children: false,
         };
         let mut server = server();
         let with_child = ChildMaker {
@@ -293,6 +295,7 @@ fn every_program_can_be_written_and_read_as_data() {
         child: config_map(),
         parent_from: Source::Server,
         uid: true,
+        finds_children: false,
     };
     for program in [
         status.program(),

@@ -38,6 +38,7 @@ fn wakes(watched: &WatchedKind) -> String {
             ..
         } => format!(", for the {kind} that controls it"),
         Handler::Owner { kind, .. } => format!(", for each {kind} that owns it"),
+        Handler::Dependents { kind, .. } => format!(", for each {kind} that it owns"),
     };
     let changes = join(&watched.predicates, " and ");
     let only = match changes.is_empty() {

@@ -97,6 +97,7 @@ fn of_one_object() -> Vec<(&'static str, Program)> {
         child: config_map(),
         parent_from: Source::Server,
         uid: true,
+        finds_children: false,
     };
     let in_place = |in_place| Annotator {
         kind: config_map(),

@@ -234,6 +234,18 @@ fn watched(kind: &Kind) -> WatchedKind {
     }
 }
 
+/// The kind of an owner, whose events queue the keys of its children.
+fn of_owner(parent: &Kind, child: &Kind) -> WatchedKind {
+    WatchedKind {
+        kind: parent.clone(),
+        handler: Handler::Dependents {
+            api_version: child.api_version.clone(),
+            kind: child.kind.clone(),
+        },
+        predicates: Vec::new(),
+    }
+}
+
 fn owned(child: &Kind, parent: &Kind) -> WatchedKind {
     WatchedKind {
         kind: child.clone(),

@@ -66,6 +66,7 @@ crate::catalogue::messages! {
     chip_deep_copy() "change a copy";
     chip_optimistic_lock() "patch with the version";
     chip_live_parent() "live parent";
+    chip_finds_children() "find children by owner";
     chip_uid_precondition() "delete with the uid";
     // The search of every order.
     orders_of_controller() "Every order";

@@ -109,6 +109,7 @@ crate::catalogue::messages! {
     switch_deep_copy() "Change a copy (DeepCopy)";
     switch_optimistic_lock() "Send the resourceVersion (optimistic lock)";
     switch_live_parent() "Read the parent from the server";
+    switch_finds_children() "Find children by their owner";
     switch_uid_precondition() "Delete with the uid as a precondition";
     challenge_too_many() "There are more orders than this page can try.";
 }

@@ -1,4 +1,4 @@
-use super::{get, return_unless, watched};
+use super::{get, of_owner, return_unless, watched};
 use crate::client::Source;
 use crate::program::{
     BoolExpression, ControllerOptions, Expression, Kind, OnError, Program, Statement,
@@ -19,6 +19,9 @@ pub struct Cleaner {
     pub parent_from: Source,
     /// `true` if the uid is a precondition of the deletion.
     pub uid: bool,
+    /// `true` if the event of an owner queues the keys of its children; else it queues the key that a child of the
+    /// owner's name would have, and nothing finds the other children of an owner that was deleted.
+    pub finds_children: bool,
 }
 
 impl Cleaner {
@@ -50,7 +53,13 @@ impl Cleaner {
         ]);
         Program {
             name: "cleaner".to_owned(),
-            watches: vec![watched(&self.child), watched(&self.parent)],
+            watches: vec![
+                watched(&self.child),
+                match self.finds_children {
+                    true => of_owner(&self.parent, &self.child),
+                    false => watched(&self.parent),
+                },
+            ],
             options: ControllerOptions::default(),
             body,
         }

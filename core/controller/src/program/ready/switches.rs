@@ -79,6 +79,8 @@ pub enum Switch {
     LiveParent,
     /// The deletion has the uid as a precondition.
     UidPrecondition,
+    /// The event of an owner queues the keys of its children; else the key of its own name.
+    FindsChildren,
 }
 
 impl ReadyProgramName {
@@ -109,7 +111,7 @@ impl ReadyProgramName {
             Self::StatusWriter => &[S::NoClock, S::Compare, S::GenerationChanged, S::DeepCopy],
             Self::Scaler => &[S::Expectations, S::WaitForOwnVersion, S::ReadYourOwnWrites],
             Self::FinalizerKeeper | Self::FieldOwner => &[S::OptimisticLock],
-            Self::Cleaner => &[S::LiveParent, S::UidPrecondition],
+            Self::Cleaner => &[S::LiveParent, S::UidPrecondition, S::FindsChildren],
             Self::Annotator => &[S::DeepCopy],
             Self::Copier => &[S::GenerationChanged, S::WaitForOwnVersion],
         }
@@ -197,6 +199,7 @@ impl ReadyProgram {
                 child,
                 parent_from: from(Switch::LiveParent),
                 uid: on(Switch::UidPrecondition),
+                finds_children: on(Switch::FindsChildren),
             }
             .program(),
             ReadyProgramName::Copier => Copier {
