@@ -64,6 +64,24 @@ fn on_a_tablet_the_head_of_a_card_has_all_its_parts() {
 
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
+fn beside_a_long_name_the_version_and_the_button_stay_in_the_head_of_the_card() {
+    const NAME: &str = "
+        const name = 'my-company-operator-with-a-very-long-field-manager';
+        document.querySelector('#card-a h2').textContent = name;
+        document.querySelector('#card-b .who option').textContent = name;
+        return true";
+    let site = Site::serve(&dist());
+    for width in [1440, 1024] {
+        let browser = open(&site.url(), width, 900);
+        conflict(&browser, |_| {});
+        browser.wait_for_text("Editor B", "stale by 1");
+        browser.run(NAME, &[]);
+        assert_eq!(browser.run(OUTSIDE, &[]), serde_json::json!([]), "{width}");
+    }
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
 fn beside_a_lesson_no_head_of_a_card_and_no_request_is_cut() {
     /// Requests whose text is longer than its two lines, and heads of several lines.
     const CUT: &str = "

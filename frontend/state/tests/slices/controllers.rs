@@ -3,7 +3,7 @@
 use optimist_checker::Safety;
 use optimist_client::Preset;
 use optimist_controller::program::{ReadyProgramName, Switch};
-use optimist_simulation::explore::{ControllerWitness, PropertyAnswer, ThirdActor};
+use optimist_simulation::explore::{ControllerWitness, Misfit, PropertyAnswer, ThirdActor};
 use optimist_simulation::{ActorId, RunValueContent};
 use optimist_state::{
     ControllerMsg, Lane, OrderProperty, OrdersFinding, RequestMsg, ShareMsg, ViewMsg,
@@ -398,4 +398,24 @@ fn a_history_that_a_tool_breaks_opens_with_the_requests_of_the_tool() {
     other.send(ShareMsg::Open(text));
     other.finish_work();
     assert_eq!(other.state.session.tree.len(), tree.len());
+}
+
+#[test]
+fn a_mistake_in_a_property_leaves_what_was_found_and_what_fits_no_goal_has_a_reason() {
+    let mut page = begun(ReadyProgramName::ChildMaker);
+    page.send(ControllerMsg::SearchOrders);
+    page.finish_work();
+    let found = |page: &Page| page.state.orders().is_some_and(|it| it.found.is_some());
+    assert!(found(&page));
+    page.send(ControllerMsg::CheckProperty("neverr".to_owned()));
+    assert!(page.state.controller.own.error.is_some());
+    assert!(found(&page), "the other results stay");
+
+    let misfit = |page: &Page| page.state.world().goals_misfit(ActorId::C);
+    assert_eq!(misfit(&page), None);
+    page.send(RequestMsg::Get(ActorId::A));
+    page.send(RequestMsg::Delete(ActorId::A));
+    let kind = "Widget".to_owned();
+    assert_eq!(misfit(&page), Some(Misfit::Parents { kind, count: 0 }));
+    assert!(!page.state.can_search_orders());
 }
