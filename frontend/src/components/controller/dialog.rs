@@ -13,32 +13,6 @@ use crate::state::{ControllerMsg, EditMsg, Lane, Msg, Sends, StateHandle, ViewMs
 pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
     super::adopt_style();
     let next = store.next_actor();
-    let actor = next.unwrap_or(ActorId::C);
-    let editor = {
-        let store = store.clone();
-        move |_| {
-            store.send(ViewMsg::Dialog(None));
-            store.send(ViewMsg::Open(Lane::Editor(actor)));
-        }
-    };
-    let deleter = {
-        let store = store.clone();
-        move |_| {
-            store.send(ViewMsg::Dialog(None));
-            store.send(ViewMsg::Open(Lane::Editor(actor)));
-            store.send(EditMsg::Deleter(actor));
-        }
-    };
-    let tool = |preset: Preset, text: String| {
-        preset.write(store.world().resource())?;
-        let store = store.clone();
-        let onclick = move |_| {
-            store.send(ViewMsg::Dialog(None));
-            store.send(ViewMsg::Open(Lane::Editor(actor)));
-            store.send(EditMsg::Tool(actor, preset));
-        };
-        Some(html! { <li>{ choice(client_long(preset), text, Callback::from(onclick)) }</li> })
-    };
     html! {
         <Modal store={store.clone()} title={label::third_title()} begin="third-first">
             <div
@@ -48,27 +22,50 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
                 role="group"
                 aria-label={label::third_title()}
             >
-                if next.is_some() {
-                    <ul>
-                        <li>{ choice(label::third_editor(), label::third_editor_text(), Callback::from(editor)) }</li>
-                    </ul>
-                    <h3>{ label::third_clients() }</h3>
-                    <p class="muted">{ label::third_clients_text() }</p>
-                    <ul>
-                        { for tool(Preset::KubectlEdit, label::third_edit_text()) }
-                        { for tool(Preset::KubectlApply, label::third_apply_text()) }
-                        { for tool(Preset::KubectlApplyServerSide, label::third_server_side_text()) }
-                        { for tool(Preset::Helm4, label::third_helm_text()) }
-                        { for tool(Preset::ArgoCdServerSide, label::third_argo_cd_text()) }
-                        { for tool(Preset::Flux, label::third_flux_text()) }
-                        { for tool(Preset::Terraform, label::third_terraform_text()) }
-                        { for tool(Preset::Autoscaler, label::third_autoscaler_text()) }
-                        <li>{ choice(label::third_deleter(), label::third_deleter_text(), Callback::from(deleter)) }</li>
-                    </ul>
-                }
+                { for next.map(|actor| editors_and_tools(store, actor)) }
                 { controllers(store, next.is_some()) }
             </div>
         </Modal>
+    }
+}
+
+/// Draws what an actor that is added can be beside a controller.
+fn editors_and_tools(store: &StateHandle, actor: ActorId) -> Html {
+    let begins = |msg: Option<EditMsg>| {
+        let store = store.clone();
+        Callback::from(move |_: MouseEvent| {
+            store.send(ViewMsg::Dialog(None));
+            store.send(ViewMsg::Open(Lane::Editor(actor)));
+            if let Some(msg) = msg.clone() {
+                store.send(msg);
+            }
+        })
+    };
+    let tool = |preset: Preset, text: String| {
+        preset.write(store.world().resource())?;
+        let onclick = begins(Some(EditMsg::Tool(actor, preset)));
+        Some(html! { <li>{ choice(client_long(preset), text, onclick) }</li> })
+    };
+    let deletes = begins(Some(EditMsg::Deleter(actor)));
+    html! {
+        <>
+            <ul>
+                <li>{ choice(label::third_editor(), label::third_editor_text(), begins(None)) }</li>
+            </ul>
+            <h3>{ label::third_clients() }</h3>
+            <p class="muted">{ label::third_clients_text() }</p>
+            <ul>
+                { for tool(Preset::KubectlEdit, label::third_edit_text()) }
+                { for tool(Preset::KubectlApply, label::third_apply_text()) }
+                { for tool(Preset::KubectlApplyServerSide, label::third_server_side_text()) }
+                { for tool(Preset::Helm4, label::third_helm_text()) }
+                { for tool(Preset::ArgoCdServerSide, label::third_argo_cd_text()) }
+                { for tool(Preset::Flux, label::third_flux_text()) }
+                { for tool(Preset::Terraform, label::third_terraform_text()) }
+                { for tool(Preset::Autoscaler, label::third_autoscaler_text()) }
+                <li>{ choice(label::third_deleter(), label::third_deleter_text(), deletes) }</li>
+            </ul>
+        </>
     }
 }
 
