@@ -136,10 +136,7 @@ fn a_tool_beside_a_controller_writes_in_play_as_in_the_search() {
         ["GET false", "PATCH true", "PATCH false", "PATCH false"],
         "{answers:?}"
     );
-    assert_eq!(
-        &*tree.world().actor(ActorId::D).name,
-        "kustomize-controller"
-    );
+    assert_eq!(&*tree.world().actor(ActorId::D).name, "Flux");
 }
 
 #[test]
