@@ -1,29 +1,34 @@
 // Opens the program, and says on the page when it is not whole or not alive. This is plain script,
 // because it must work when the program does not.
 //
-// A release has the program in two files (`xtask/split`). The first one draws the page. Whatever
-// people do may need the second one, and a call into a file that is not there traps. So until both
-// are there the program hears of no event. What people do is held, and happens afterwards.
+// A release has the program in three files (`xtask/split`). The first one draws the page. What people do needs
+// the second one, for *Play*, or the third one, and a call into a file that is not there traps. So the program hears of
+// no event until the second is there, and then only of what people do in *Play*. All else is held, and happens once all
+// files are there. A rare action in *Play* needs the third file: it traps, and the page opens with all files, and
+// repeats what people did.
 (() => {
   "use strict";
 
-  let first = null; // what the first file exports
-  let open = false; // whether the program hears events
+  let exported = null; // what the files that are there export
+  let open = false; // whether all files are there
+  let heard = null; // once *Play* is there, and until all files are: what the program has heard of
   let stopped = false;
   let loading = false;
-  let failed = false; // the second file did not come
+  let failed = false; // a file did not come
   let held = []; // what people did too early
+  let dispatches = false; // whether the program hears of an event that was held, or that it hears again
+  let repeats = false; // whether it hears again of what people did before a trap
 
   const part = (id) => document.getElementById(id);
   const show = (id, shown) => part(id)?.toggleAttribute("hidden", !shown);
   // The program puts the page in the place of this.
   const isDrawn = () => !part("loading");
 
-  // Where the address or the browser says what to show, both files are needed to draw it.
+  const isOurs = (key) => key.startsWith("optimist.");
+  // Where the address or the browser says what to show, all files are needed to draw it.
   const isKept = () => {
-    const ours = (storage) => Object.keys(storage).some((key) => key.startsWith("optimist."));
     try {
-      return ours(sessionStorage) || ours(localStorage);
+      return [sessionStorage, localStorage].some((storage) => Object.keys(storage).some(isOurs));
     } catch {
       return false; // The browser forbids to keep anything.
     }
@@ -32,24 +37,24 @@
   // Beside a running server, what others do is told at any time. Its element is below this script.
   const isLive = () => document.querySelector("meta[name=optimist-live]");
 
-  // Where the second file is. Before it is split, the program is in one.
-  const second = document.querySelector("meta[name=optimist-rest]");
-  const fetched = async (again = true) => {
+  // Where the later files are. Before it is split, the program is in one.
+  const later = [...document.querySelectorAll("meta[name=optimist-part]")];
+  const fetched = async (part, again = true) => {
     const { href } = location;
     try {
       // It must be all of the file, and of this very release.
-      const answer = await fetch(second.content, { integrity: second.dataset.integrity });
+      const answer = await fetch(part.content, { integrity: part.dataset.integrity });
       if (!answer.ok) throw new Error(`the server answers with ${answer.status}`);
       return await answer.arrayBuffer();
     } catch (error) {
       // A browser gives requests up when somebody types another fragment into the address. Which
       // error that is, is not specified.
-      if (again && (location.href !== href || error.name === "AbortError")) return fetched(false);
+      if (again && (location.href !== href || error.name === "AbortError")) return fetched(part, false);
       throw error;
     }
   };
-  let early = together && second ? fetched() : null;
-  early?.catch(() => {}); // load() says so.
+  const early = new Map(together ? later.map((part) => [part, fetched(part)]) : []);
+  for (const one of early.values()) one.catch(() => {}); // load() says so.
 
   const load = async () => {
     if (loading || open) return;
@@ -57,18 +62,29 @@
     failed = false;
     say();
     try {
-      await WebAssembly.instantiate(await (early ?? fetched()), { first });
+      while (later.length) {
+        const asked = early.get(later[0]) ?? fetched(later[0]);
+        early.delete(later[0]);
+        const { instance } = await WebAssembly.instantiate(await asked, { first: exported });
+        exported = { ...exported, ...instance.exports };
+        later.shift();
+        if (later.length && isDrawn() && !heard) {
+          heard = [];
+          await replay();
+        }
+      }
       open = true;
+      heard = null;
     } catch (error) {
-      console.warn(`${second.content} was not loaded:`, error);
+      console.warn(`${later[0].content} was not loaded:`, error);
       failed = true;
       if (!isDrawn()) sayNotLoaded(error);
     }
     loading = false;
-    early = null;
     say();
     if (open) {
       if (!isDrawn()) draw();
+      await repeat();
       await replay();
       setTimeout(keep, 1000);
     }
@@ -106,8 +122,8 @@
   const draw = () => dispatchEvent(new Event("optimist-draw"));
 
   addEventListener("TrunkApplicationStarted", ({ detail }) => {
-    first = detail.wasm;
-    open = !second;
+    exported = detail.wasm;
+    open = !later.length;
     if (open || !(together || isLive())) draw();
     if (open) setTimeout(keep, 1000);
     else load();
@@ -118,6 +134,12 @@
   const HELD = [...ACTIONS, "focusin", "pointerenter", "resize"];
   const KEYS_OF_THE_BROWSER = ["Tab", "Shift", "Control", "Alt", "Meta", "CapsLock", "Escape"];
   const MOST_HELD = 100;
+  const NOTED = [...ACTIONS, "focusin", "blur"];
+  const MOST_HEARD = 500;
+  const OPTIONS = "key code ctrlKey shiftKey altKey metaKey bubbles cancelable composed".split(" ");
+  const PLAY = ".stage, .inspector, .transport, .caption .button";
+  const NOT_PLAY = "a, form, .all-controls";
+  const LEAVING = ["pagehide", "visibilitychange", "beforeunload"];
   const isAction = ({ type }) => ACTIONS.includes(type);
 
   const hold = (event) => {
@@ -140,19 +162,99 @@
     say();
   };
 
+  // The page is drawn before the next event, as it would have been.
+  const drawn = () => new Promise((done) => setTimeout(done));
+
+  const dispatch = async (target, event) => {
+    dispatches = true;
+    target.dispatchEvent(event);
+    dispatches = false;
+    if (isAction(event)) await drawn();
+  };
+
   const replay = async () => {
-    for (const { type, target, event } of held.splice(0)) {
+    while (held.length && (open || isOfPlay(held[0]))) {
+      const one = held.shift();
+      const { type, target, event } = one;
       if (target instanceof Node && !target.isConnected) continue;
-      target.dispatchEvent(new event.constructor(type, event));
-      // The page is drawn before the next one, as it would have been.
-      if (isAction(event)) await new Promise((drawn) => setTimeout(drawn));
+      note(one);
+      await dispatch(target, new event.constructor(type, event));
     }
+    say();
+  };
+
+  // Whether the second file has what this needs, as far as the build knows (`tests/src/bin/opening.rs`).
+  const isOfPlay = ({ type, target, key }) => {
+    if (!heard || stopped || heard.length >= MOST_HEARD || /^(drag|drop|paste)/.test(type)) return false;
+    if (LEAVING.includes(type)) return true;
+    // Letters are keys of the page, except where people type.
+    if (type === "keydown" && key?.trim().length === 1 && !target.matches("input, textarea")) return false;
+    if (type === "keydown" && target === document.body) return true;
+    return Boolean(target.closest?.(PLAY) && !target.closest(NOT_PLAY));
+  };
+
+  // An element is named by its place: the same actions make the same page.
+  const placeOf = (node) =>
+    node?.parentElement ? [...placeOf(node.parentElement), [...node.parentElement.children].indexOf(node)] : [];
+
+  const noted = ({ type, target, event }) => ({
+    type,
+    of: event.constructor.name,
+    place: placeOf(target),
+    value: target.value,
+    options: Object.fromEntries(OPTIONS.map((name) => [name, event[name]])),
+  });
+
+  // A click on a box or a choice changes it, when it happens again too.
+  const note = (one) => {
+    const changes = one.type === "input" || one.type === "change";
+    if (!heard || !NOTED.includes(one.type) || (changes && /^(checkbox|radio)$/.test(one.target.type))) return;
+    heard.push(noted(one));
+  };
+
+  // Opens the page with all files, where what people did happens again.
+  const openAgain = () => {
+    const again = [...(heard ?? []), ...held.filter(isAction).map(noted)];
+    // It began without anything that is kept.
+    try {
+      for (const storage of [sessionStorage, localStorage]) {
+        for (const key of Object.keys(storage)) if (isOurs(key)) storage.removeItem(key);
+      }
+    } catch {
+      // The browser forbids to keep anything.
+    }
+    history.replaceState({ together: true, again }, "", location.pathname);
+    location.reload();
+  };
+
+  const repeat = async () => {
+    const again = history.state?.again;
+    if (!again) return;
+    history.replaceState({ together: true }, "");
+    repeats = true;
+    let patience = 250; // The page is not drawn at once.
+    for (const { type, of, place, value, options } of again) {
+      const find = () => place.reduce((node, index) => node?.children[index], document.documentElement);
+      while ((!isDrawn() || !find()) && patience-- > 0) await drawn();
+      const target = find();
+      if (type === "focusin") target?.focus();
+      else if (type === "blur") target?.blur();
+      else if (target) {
+        if (type === "input" || type === "change") target.value = value;
+        await dispatch(target, new globalThis[of](type, options));
+      }
+    }
+    repeats = false;
   };
 
   const gate = (event) => {
-    if (open) return;
-    event.stopImmediatePropagation();
     const { type, target } = event;
+    if (dispatches || (open && !(repeats && ACTIONS.includes(type)))) return;
+    if (!held.length && isOfPlay(event)) {
+      note({ type, target, event });
+      return;
+    }
+    event.stopImmediatePropagation();
     const within = (selector) => target.closest?.(selector);
     if (type === "click" && within(".reload")) location.reload();
     else if (type === "click" && within("#rest-again")) load();
@@ -172,7 +274,7 @@
     addEventListener(kind, gate, { capture: true, passive });
   }
 
-  // Says how it is about the second file, if somebody waits for it or it did not come.
+  // Says how it is about the later files, if somebody waits for them or one did not come.
   const say = () => {
     const waits = held.some(isAction);
     show("rest", isDrawn() && !open && !stopped && (failed || waits));
@@ -190,16 +292,14 @@
 
   const stop = (error) => {
     if (stopped) return;
-    if (second && !open && !together) {
-      // To draw this page more is needed than the first file: once again, with both.
-      history.replaceState({ together: true }, "");
-      location.reload();
-      return;
-    }
     stopped = true;
-    open = false;
     // Intervals are numbered with the timeouts.
     for (let timer = setTimeout(() => {}); timer > 0; timer--) clearTimeout(timer);
+    if (later.length && !open && !together) {
+      openAgain();
+      return;
+    }
+    open = false;
     say();
     part("stopped-message").textContent ||= error.message ?? error;
     try {
@@ -218,7 +318,7 @@
     error instanceof WebAssembly.RuntimeError || /wasm-function/.test(error?.stack);
   const hear = (error, target) => {
     if (isOfTheProgram(error)) stop(error);
-    else if (!first && (error || target.localName === "script")) sayNotLoaded(error);
+    else if (!exported && (error || target.localName === "script")) sayNotLoaded(error);
   };
   addEventListener("error", ({ error, target }) => hear(error, target), true);
   addEventListener("unhandledrejection", ({ reason, target }) => hear(reason, target));

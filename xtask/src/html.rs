@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256, Sha384};
 
 use crate::failure::{Failure, StageResult};
+use crate::offline::Files;
 
 /// The policy for scripts during development, when Trunk adds its own.
 pub const SCRIPTS_WHILE_WORKING: &str = "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'";
@@ -44,17 +45,17 @@ pub fn set_styles_in(
     Ok(before)
 }
 
-/// The page with the address of the program's second file, and the hash of its content
-/// (<https://www.w3.org/TR/sri-2/>): before its first script, which reads it.
+/// The page with the addresses of the program's later files, in the order in which it loads them, and the hashes of
+/// their contents (<https://www.w3.org/TR/sri-2/>): before its first script, which reads them.
 ///
 /// # Errors
 /// If there is no script.
-pub fn name_rest(html: &str, name: &str, rest: &[u8]) -> StageResult<String> {
-    let integrity = integrity(rest);
-    let tag = format!(
-        "<meta name=\"optimist-rest\" content=\"./{name}\" data-integrity=\"{integrity}\">"
-    );
-    before_script(html, &tag)
+pub fn name_parts(html: &str, parts: &Files) -> StageResult<String> {
+    let tags = parts.iter().map(|(name, bytes)| {
+        let integrity = integrity(bytes);
+        format!("<meta name=\"optimist-part\" content=\"./{name}\" data-integrity=\"{integrity}\">")
+    });
+    before_script(html, &tags.collect::<String>())
 }
 
 /// Puts tags before the first script.
@@ -207,14 +208,16 @@ mod tests {
     }
 
     #[test]
-    fn the_second_file_is_named_before_the_first_script() {
+    fn the_later_files_are_named_in_their_order_before_the_first_script() {
         let page = "<title>O</title><script>1</script>";
-        let named = name_rest(page, "a_rest.wasm", b"\0asm").unwrap_or_default();
-        let expected = "<title>O</title><meta name=\"optimist-rest\" content=\"./a_rest.wasm\" \
+        let parts = ["a_play.wasm", "a_rest.wasm"].map(|name| (name.to_owned(), b"\0asm".to_vec()));
+        let named = name_parts(page, &parts.to_vec()).unwrap_or_default();
+        let expected = "<title>O</title><meta name=\"optimist-part\" content=\"./a_play.wasm\" \
             data-integrity=\"sha384-";
         assert!(named.starts_with(expected), "{named}");
+        assert!(named.contains("\"><meta name=\"optimist-part\" content=\"./a_rest.wasm\" "));
         assert!(named.ends_with("\"><script>1</script>"), "{named}");
-        assert!(name_rest("<title>O</title>", "a_rest.wasm", b"").is_err());
+        assert!(name_parts("<title>O</title>", &parts.to_vec()).is_err());
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub fn dist(workspace: &Workspace) -> StageResult<()> {
     let mut html = set_styles_in(&page)?;
     let parts = split(workspace, &programs, &mut html)?;
     if let Some(parts) = &parts {
-        html = html::name_rest(&html, &parts.rest, &parts.bytes)?;
+        html = html::name_parts(&html, &parts.later)?;
     }
     let mut notices = workspace.command(programs.join("optimist-notices"));
     progress::stream(
@@ -77,16 +77,18 @@ pub fn size(workspace: &Workspace) -> StageResult<()> {
 
 /// The files of a program that was split, beside the first one.
 struct ProgramParts {
-    /// The name of the second part.
-    rest: String,
-    /// The bytes of the second part.
-    bytes: Vec<u8>,
+    /// The names and the bytes of the parts after the first one, in the order in which they are loaded.
+    later: offline::Files,
     /// The name of the script that runs the program in a worker.
     task: String,
 }
 
-/// Splits the program of `dist/` into the functions that run until the page is drawn, and the rest,
-/// which loads later. A browser records which functions run; without a browser, the program stays in one file.
+/// The splits of the program, one after the other: a session that is recorded, and the part for all code that the
+/// session does not need. The next split is of what is left.
+const SPLITS: [(&str, &str); 2] = [("play", "rest"), ("first-screen", "play")];
+
+/// Splits the program of `dist/` into the code that runs until the page is drawn, what a session of Play needs, and the
+/// rest. A browser records what runs; without a browser, the program stays in one file.
 fn split(
     workspace: &Workspace,
     programs: &Path,
@@ -100,44 +102,56 @@ fn split(
         }
     };
     let program = program(workspace)?;
-    let whole = workspace.scratch("whole.wasm");
+    let name = program.file_name().unwrap_or_default();
     let site = workspace.scratch("observed-site");
     copy_all(&workspace.dist(), &site)?;
-    fs::copy(&program, &whole).map_err(|error| unwritable(&whole, &error))?;
-
-    let mut instrument = workspace.command(programs.join("optimist-split"));
-    instrument.arg(&whole);
-    instrument.arg(site.join(program.file_name().unwrap_or_default()));
-    progress::stream(
-        "instrument the program",
-        &mut instrument,
-        "cargo xtask dist",
-    )?;
-    let ran = workspace.scratch("first-screen.txt");
-    let mut open = workspace.command(programs.join("opening"));
-    browser.tell(&mut open);
-    progress::stream(
-        "open the page in a browser",
-        open.arg(&site).arg(&ran),
-        "cargo xtask play --release, and open it",
-    )?;
-    let (first, rest) = (
-        workspace.scratch("first.wasm"),
-        workspace.scratch("rest.wasm"),
-    );
-    let mut split = workspace.command(programs.join("optimist-split"));
-    split.arg(&whole).arg(&first).arg(&rest).arg(&ran);
+    let first = workspace.scratch("first.wasm");
+    fs::copy(&program, &first).map_err(|error| unwritable(&first, &error))?;
+    let tool = |command: &str| {
+        let mut tool = workspace.command(programs.join("optimist-split"));
+        tool.arg(command);
+        tool
+    };
+    let mut later = Vec::new();
+    for (session, part) in SPLITS {
+        let whole = workspace.scratch(&format!("{session}-whole.wasm"));
+        fs::copy(&first, &whole).map_err(|error| unwritable(&whole, &error))?;
+        progress::stream(
+            &format!("instrument the program for {session}"),
+            tool("instrument").arg(&whole).arg(site.join(name)),
+            "cargo xtask dist",
+        )?;
+        let ran = workspace.scratch(&format!("{session}.txt"));
+        let mut open = workspace.command(programs.join("opening"));
+        browser.tell(&mut open);
+        progress::stream(
+            &format!("record {session} in a browser"),
+            open.arg(session).arg(&site).arg(&ran),
+            "cargo xtask play --release, and open it",
+        )?;
+        let rest = workspace.scratch(&format!("{part}.wasm"));
+        let mut split = tool("split");
+        split.arg(&whole).arg(&first).arg(&rest).arg(&ran);
+        progress::stream(
+            &format!("split the program: {session}, {part}"),
+            split.arg(link_map(workspace)),
+            "cargo xtask dist",
+        )?;
+        later.insert(0, (part, rest));
+    }
     // A folder is listed in any order, and has another script too.
-    let name = program.file_name().unwrap_or_default().to_string_lossy();
-    let script = program.with_file_name(name.replace("_bg.wasm", ".js"));
-    split.arg(link_map(workspace)).arg(&script);
+    let script = name.to_string_lossy().replace("_bg.wasm", ".js");
+    let script = program.with_file_name(script);
+    let mut shorten = tool("shorten");
+    shorten.arg(&script).arg(&first);
+    shorten.args(later.iter().map(|(_, path)| path));
     progress::stream(
-        "split the program into the first screen and the rest",
-        &mut split,
+        "shorten the names of imports",
+        &mut shorten,
         "cargo xtask dist",
     )?;
     let task = workspace.root().join("frontend/src/task.js");
-    put_parts([&program, &script, &task], html, &first, &rest).map(Some)
+    put_parts([&program, &script, &task], html, &first, &later).map(Some)
 }
 
 /// The file with the linker's map: the address of everything in the memory of the program
@@ -186,48 +200,51 @@ fn check_folders(workspace: &Workspace, program: &Path) -> StageResult<()> {
     Ok(())
 }
 
-/// Replaces the program with both parts, renames its script, and writes the script of the worker. Each
+/// Replaces the program with its parts, renames its script, and writes the script of the worker. Each
 /// name has a fingerprint of them all, because caches may hold files of two releases at the same time.
 fn put_parts(
     [program, script, task]: [&Path; 3],
     html: &mut String,
     first: &Path,
-    rest: &Path,
+    later: &[(&str, PathBuf)],
 ) -> StageResult<ProgramParts> {
     let read = |path: &Path| fs::read(path).map_err(|error| unwritable(path, &error));
-    let (first, rest, text) = (read(first)?, read(rest)?, read(script)?);
+    let write = |name: &str, bytes: &[u8]| {
+        let path = program.with_file_name(name);
+        fs::write(&path, bytes).map_err(|error| unwritable(&path, &error))
+    };
+    let (first, text, worker) = (read(first)?, read(script)?, read(task)?);
     let text = String::from_utf8(text).map_or_else(FromUtf8Error::into_bytes, |text| {
         program_script::without_indentation(text).into_bytes()
     });
-    let worker = read(task)?;
-    let fingerprint = html::fingerprint(&[&first, &rest, &text, &worker]);
-    let name = format!("optimist-{fingerprint}");
-    let worker = String::from_utf8_lossy(&worker).replace("{program}", &name);
-    let added = [
-        (format!("{name}_rest.wasm"), rest.as_slice()),
-        (format!("{name}_task.js"), worker.as_bytes()),
-    ];
+    let mut parts = offline::Files::new();
+    for (part, path) in later {
+        parts.push(((*part).to_owned(), read(path)?));
+    }
+    let contents = [&first, &text, &worker].into_iter();
+    let contents = contents.chain(parts.iter().map(|(_, bytes)| bytes));
+    let contents: Vec<&[u8]> = contents.map(Vec::as_slice).collect();
+    let name = format!("optimist-{}", html::fingerprint(&contents));
+    for (part, _) in &mut parts {
+        *part = format!("{name}_{part}.wasm");
+    }
     let named = [
-        (format!("optimist-{fingerprint}_bg.wasm"), first),
-        (format!("optimist-{fingerprint}.js"), text),
+        (format!("{name}_bg.wasm"), first),
+        (format!("{name}.js"), text),
     ];
     for (before, (name, bytes)) in [program, script].into_iter().zip(named) {
         let before_name = before.file_name().unwrap_or_default().to_string_lossy();
         *html = html.replace(&*before_name, &name);
         fs::remove_file(before).map_err(|error| unwritable(before, &error))?;
-        let path = program.with_file_name(name);
-        fs::write(&path, bytes).map_err(|error| unwritable(&path, &error))?;
+        write(&name, &bytes)?;
     }
-    for (name, bytes) in &added {
-        let path = program.with_file_name(name);
-        fs::write(&path, bytes).map_err(|error| unwritable(&path, &error))?;
+    for (name, bytes) in &parts {
+        write(name, bytes)?;
     }
-    let [(rest_name, _), (task, _)] = added;
-    Ok(ProgramParts {
-        rest: rest_name,
-        bytes: rest,
-        task,
-    })
+    let task = format!("{name}_task.js");
+    let worker = String::from_utf8_lossy(&worker).replace("{program}", &name);
+    write(&task, worker.as_bytes())?;
+    Ok(ProgramParts { later: parts, task })
 }
 
 /// Writes the page that people save as one file, and returns its name. It needs the page before it has a

@@ -1,9 +1,12 @@
-//! `opening SITE FILE`: opens an instrumented site (`xtask/split`) and writes the numbers of the
-//! branches that run until the page is drawn into the file, one in each line.
+//! `opening SESSION SITE FILE`: opens an instrumented site (`xtask/split`), and writes the numbers of the
+//! branches that run in a session into the file, one in each line. `first-screen` only opens the page, `play` does what
+//! people do first in *Play*.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
 
 use optimist_tests::page::{Browser, Site};
 
@@ -28,10 +31,203 @@ const RAN: &str = "
         }
     })";
 
+/// The keys Enter and Escape for a browser's driver.
+const ENTER: &str = "\u{e007}";
+const ESCAPE: &str = "\u{e00c}";
+
+/// Does what people do in their first minutes. Code that it does not reach comes with the last part of the program.
+struct Visitor {
+    browser: Browser,
+    wide: bool,
+}
+
+impl Visitor {
+    fn press(&self, region: &str, name: &str) {
+        self.browser.click(&self.browser.control(region, name));
+    }
+
+    /// Clicks all elements of a selector that are there, one after the other.
+    fn click_all(&self, selector: &str) {
+        let count = "return document.querySelectorAll(arguments[0]).length";
+        let count = self.browser.run(count, &[selector.into()]);
+        for index in 0..count.as_u64().unwrap_or_default() {
+            let click = "document.querySelectorAll(arguments[0])[arguments[1]]?.click()";
+            self.browser.run(click, &[selector.into(), index.into()]);
+            self.pause();
+        }
+    }
+
+    /// Lets the page be drawn, with what comes after it.
+    fn pause(&self) {
+        let drawn = "return new Promise(done => requestAnimationFrame(() => setTimeout(done, 30)))";
+        self.browser.run(drawn, &[]);
+    }
+
+    /// Waits until the page has kept the session.
+    fn wait_until_kept(&self) {
+        thread::sleep(Duration::from_millis(1200));
+    }
+
+    /// On a phone, one card is open.
+    fn open(&self, card: &str) {
+        if !self.wide {
+            self.press("Open card", card);
+        }
+    }
+
+    fn edit(&self, editor: &str, field: &str, text: &str) {
+        self.press(editor, field);
+        let name = format!("{editor}: {}", field.trim_end_matches(": "));
+        self.browser.wait_for_keyboard(editor, &name);
+        self.browser.type_text(text);
+        self.pause();
+    }
+
+    /// Reads in both editors, and makes a 409.
+    fn conflict(&self) {
+        const IMAGE: &str = "spec.template.spec.containers.0.image: ";
+        for (editor, field, text) in [
+            ("Editor A", "spec.replicas: ", "5"),
+            ("Editor B", IMAGE, "nginx:1.28"),
+        ] {
+            self.open(editor);
+            self.press(editor, "Get");
+            self.wait_until_kept();
+            self.edit(editor, field, ESCAPE);
+            self.edit(editor, field, &format!("{text}{ENTER}"));
+            self.wait_until_kept();
+            // Once more, which ends when another place has the keyboard.
+            self.edit(editor, field, text);
+            self.press(editor, "Get");
+            self.press("Steps", "Back");
+        }
+        for editor in ["Editor A", "Editor B"] {
+            self.open(editor);
+            self.press(editor, "Send");
+            self.wait_until_kept();
+        }
+    }
+
+    fn session(&self) {
+        self.conflict();
+        self.endings();
+        for part in [
+            "#card-server [role=tab]",
+            "#inspector .more > summary",
+            "#inspector [role=tab]",
+            "#inspector .fold",
+            ".transport .icon-button",
+            ".step-button",
+            "#history .pill",
+        ] {
+            self.click_all(part);
+        }
+        self.move_about();
+        self.other_edits();
+        self.ways_of_writing();
+        self.leave();
+    }
+
+    /// Chooses each other ending of the 409, goes on from it, and comes back.
+    fn endings(&self) {
+        const COUNT: &str = "return document.querySelectorAll('.other-ending').length";
+        let count = self.browser.run(COUNT, &[]).as_u64();
+        for index in 0..count.unwrap_or_default() {
+            let click = "document.querySelectorAll('.other-ending')[arguments[0]]?.click()";
+            self.browser.run(click, &[index.into()]);
+            self.wait_until_kept();
+            self.click_all(".transport .back");
+            self.click_all(".transport .forward");
+        }
+    }
+
+    /// Points at rows, scrolls, and steps with keys, with the bar and by itself.
+    fn move_about(&self) {
+        let point = "for (const row of document.querySelectorAll('#history li *, .cards .line'))
+                for (const kind of ['pointerover', 'pointerout'])
+                    row.dispatchEvent(new PointerEvent(kind, { bubbles: true, pointerType: 'mouse' }));
+            for (const part of document.querySelectorAll('#history, .card .yaml')) {
+                part.scrollTop = 40;
+                part.dispatchEvent(new Event('scroll'));
+            }";
+        self.browser.run(point, &[]);
+        self.pause();
+        let keys = "for (const part of [document.body, document.querySelector('.card .value')])
+            part?.dispatchEvent(new KeyboardEvent('keydown', { key: arguments[0], bubbles: true, cancelable: true }))";
+        for key in [
+            "ArrowLeft",
+            "ArrowRight",
+            "ArrowUp",
+            "ArrowDown",
+            "Home",
+            "End",
+        ] {
+            self.browser.run(keys, &[key.into()]);
+            self.pause();
+        }
+        let scrub = "const bar = document.querySelector('.scrubber input');
+            for (const at of [1, 3]) { bar.value = at; bar.dispatchEvent(new Event('input', { bubbles: true })) }";
+        self.browser.run(scrub, &[]);
+        self.click_all(".transport .first");
+        self.click_all(".transport .play");
+        thread::sleep(Duration::from_secs(5));
+        self.click_all(".transport .last");
+    }
+
+    /// Removes a field, adds one, and sends both.
+    fn other_edits(&self) {
+        self.open("Editor A");
+        self.press("Editor A", "Get");
+        self.click_all("#card-a [aria-label='Remove spec.replicas']");
+        self.press("Editor A", "Send");
+        self.wait_until_kept();
+        self.click_all("#card-a [aria-label='Add to spec']");
+        self.browser.type_text(&format!("paused: true{ENTER}"));
+        self.wait_until_kept();
+        self.press("Editor A", "Send");
+        self.wait_until_kept();
+    }
+
+    /// Sends one edit in every way, each time from the moment before the last request.
+    fn ways_of_writing(&self) {
+        self.open("Editor B");
+        self.press("Editor B", "Get");
+        self.edit(
+            "Editor B",
+            "spec.template.spec.containers.0.image: ",
+            &format!("nginx:1.29{ENTER}"),
+        );
+        self.click_all("#card-b .method > summary");
+        for way in 1..=5 {
+            self.click_all(&format!(
+                "#card-b .segmented label:nth-of-type({way}) input"
+            ));
+            self.press("Editor B", "Send");
+            self.wait_until_kept();
+            self.click_all(".transport .back");
+        }
+        for part in [
+            "#card-b .method input[type=checkbox]",
+            "#card-b .method > summary",
+            "#card-b .discard",
+            "#card-b .fold",
+        ] {
+            self.click_all(part);
+        }
+    }
+
+    /// Leaves the page, which keeps the session.
+    fn leave(&self) {
+        let leave = "for (const kind of ['visibilitychange', 'pagehide'])
+            for (const target of [document, window]) target.dispatchEvent(new Event(kind))";
+        self.browser.run(leave, &[]);
+    }
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
-    let [site, file] = arguments.as_slice() else {
-        eprintln!("usage: opening SITE FILE");
+    let [session, site, file] = arguments.as_slice() else {
+        eprintln!("usage: opening SESSION SITE FILE");
         return ExitCode::FAILURE;
     };
     let site = Site::serve(site);
@@ -48,7 +244,19 @@ fn main() -> ExitCode {
             "return document.querySelector('#card-server .yaml')",
             &[],
         );
-        let numbers = browser.run(RAN, &[]);
+        let visitor = Visitor {
+            browser,
+            wide: width > 1000,
+        };
+        match session.to_str() {
+            Some("first-screen") => {}
+            Some("play") => visitor.session(),
+            _ => {
+                eprintln!("no session is named {}", session.display());
+                return ExitCode::FAILURE;
+            }
+        }
+        let numbers = visitor.browser.run(RAN, &[]);
         let numbers = numbers.as_array().into_iter().flatten();
         ran.extend(numbers.filter_map(serde_json::Value::as_u64));
     }

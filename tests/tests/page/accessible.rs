@@ -305,8 +305,8 @@ impl Visit {
         for (end, fault, words) in [
             ("_bg.wasm", Fault::Late, "#loading-words"),
             ("_bg.wasm", Fault::Missing, "#not-loaded"),
-            ("_rest.wasm", Fault::Late, "#rest-coming"),
-            ("_rest.wasm", Fault::Missing, "#rest-failed"),
+            ("_play.wasm", Fault::Late, "#rest-coming"),
+            ("_play.wasm", Fault::Missing, "#rest-failed"),
         ] {
             let site = Site::serve(folder);
             site.fail(end, fault);

@@ -9,7 +9,10 @@ use serde_json::json;
 
 use super::{press, says_nothing};
 
-/// The second file of the program.
+/// The second file of the program: what *Play* needs.
+const PLAY: &str = "_play.wasm";
+
+/// The third file of the program: all other code.
 const REST: &str = "_rest.wasm";
 
 /// Returns the page that the program has drawn, once it is there.
@@ -36,7 +39,7 @@ fn wait_until_gone(browser: &Browser, id: &str) {
 
 /// Waits until the second file was asked for so often.
 fn wait_until_asked(site: &Site, count: usize) {
-    site.wait_until_asked(REST, count);
+    site.wait_until_asked(PLAY, count);
 }
 
 fn wait_for_steps(browser: &Browser, count: usize) {
@@ -66,7 +69,7 @@ fn wait_until_kept(browser: &Browser) {
     browser.wait("the session is kept", script, &[]);
 }
 
-/// The first file was enough to draw the page: it did not open a second time.
+/// The files that were there were enough: the page did not open a second time.
 fn opened_once(browser: &Browser) -> bool {
     browser.run("return history.state === null", &[]) == true
 }
@@ -76,19 +79,19 @@ fn opened_once(browser: &Browser) -> bool {
 fn a_second_file_that_does_not_come_is_asked_for_once_and_said_and_nothing_is_lost() {
     for fault in Fault::FAILURES {
         let site = Site::serve(&dist());
-        site.fail(REST, fault);
+        site.fail(PLAY, fault);
         let browser = open(&site);
         wait_for(&browser, "rest-failed");
         // Firefox itself repeats a request whose connection ends without an answer.
         let repeats = browser.engine() == Engine::Firefox && fault == Fault::Nothing;
-        let asked = site.asked(REST);
+        let asked = site.asked(PLAY);
         assert!(asked == 1 || repeats, "{fault:?}: {asked}");
 
         press(&browser, "Editor A", "Get");
         wait_for(&browser, "rest-held");
         thread::sleep(A_WHILE);
         assert_eq!(
-            site.asked(REST),
+            site.asked(PLAY),
             asked,
             "{fault:?}: one failure ends the trying"
         );
@@ -98,7 +101,7 @@ fn a_second_file_that_does_not_come_is_asked_for_once_and_said_and_nothing_is_lo
         browser.click_selector("#rest-again");
         wait_until_asked(&site, asked + 1);
         wait_for(&browser, "rest-failed");
-        let again = site.asked(REST);
+        let again = site.asked(PLAY);
         assert!(again == 2 || repeats && again > asked, "{fault:?}: {again}");
         site.mend();
         browser.click_selector("#rest-again");
@@ -113,7 +116,7 @@ fn a_second_file_that_does_not_come_is_asked_for_once_and_said_and_nothing_is_lo
 #[ignore = "needs the release site: cargo xtask test page"]
 fn without_a_network_the_second_file_is_missed_once_and_comes_when_it_is_asked_for_again() {
     let site = Site::serve(&dist());
-    site.fail(REST, Fault::Missing);
+    site.fail(PLAY, Fault::Missing);
     let browser = open(&site);
     wait_for(&browser, "rest-failed");
     site.mend();
@@ -123,12 +126,12 @@ fn without_a_network_the_second_file_is_missed_once_and_comes_when_it_is_asked_f
     browser.click_selector("#rest-again");
     thread::sleep(A_WHILE);
     wait_for(&browser, "rest-failed");
-    assert_eq!(site.asked(REST), 1, "the network is gone");
+    assert_eq!(site.asked(PLAY), 1, "the network is gone");
     assert!(!is_shown(&browser, "stopped"));
     browser.offline(false);
     browser.click_selector("#rest-again");
     wait_for_steps(&browser, 1);
-    assert_eq!(site.asked(REST), 2);
+    assert_eq!(site.asked(PLAY), 2);
     wait_until_gone(&browser, "rest");
     // All is there now: the network may go.
     browser.offline(true);
@@ -176,7 +179,7 @@ fn in_a_sandboxed_frame_without_storage_the_page_works_and_says_that_nothing_is_
 #[ignore = "needs the release site: cargo xtask test page"]
 fn what_people_do_before_the_second_file_is_there_happens_afterwards_in_its_order() {
     let site = Site::serve(&dist());
-    site.fail(REST, Fault::Late);
+    site.fail(PLAY, Fault::Late);
     let browser = open(&site);
     press(&browser, "Editor B", "Get");
     // Once more, because nothing happens: it is meant once.
@@ -206,7 +209,7 @@ fn what_people_do_before_the_second_file_is_there_happens_afterwards_in_its_orde
     for editor in ["Editor A", "Editor B"] {
         browser.wait_for_text(editor, "rv 100");
     }
-    assert_eq!(site.asked(REST), 1);
+    assert_eq!(site.asked(PLAY), 1);
     assert!(opened_once(&browser));
 }
 
@@ -214,7 +217,7 @@ fn what_people_do_before_the_second_file_is_there_happens_afterwards_in_its_orde
 #[ignore = "needs the release site: cargo xtask test page"]
 fn the_first_file_alone_draws_the_page_in_any_window_and_is_followed_by_the_second_at_once() {
     let site = Site::serve(&dist());
-    site.fail(REST, Fault::Late);
+    site.fail(PLAY, Fault::Late);
     for (width, height, dark) in [
         (1440, 900, true),
         (1024, 768, false),
@@ -224,7 +227,7 @@ fn the_first_file_alone_draws_the_page_in_any_window_and_is_followed_by_the_seco
         let browser = Browser::start();
         browser.resize(width, height);
         browser.prefer(dark);
-        let before = site.asked(REST);
+        let before = site.asked(PLAY);
         browser.go(&site.url());
         browser.wait(
             "the page",
@@ -233,26 +236,104 @@ fn the_first_file_alone_draws_the_page_in_any_window_and_is_followed_by_the_seco
         );
         wait_until_asked(&site, before + 1);
         thread::sleep(A_WHILE);
-        assert_eq!(site.asked(REST), before + 1, "{width}x{height}");
+        assert_eq!(site.asked(PLAY), before + 1, "{width}x{height}");
         assert!(opened_once(&browser), "{width}x{height}");
         assert!(!is_shown(&browser, "rest"), "{width}x{height}");
 
         // Every text is there, also one that the browser shows only when it is asked for.
         let alone = browser.run(DRAWN, &[]);
-        browser.run("sessionStorage.setItem('optimist.both', '')", &[]);
+        browser.run("sessionStorage.setItem('optimist.all', '')", &[]);
         site.mend();
         browser.go(&site.url());
         browser.wait("the page", DRAWN, &[]);
         thread::sleep(A_WHILE);
-        let with_both = browser.run(DRAWN, &[]);
-        assert_eq!(alone, with_both, "{width}x{height}");
-        site.fail(REST, Fault::Late);
+        let with_all = browser.run(DRAWN, &[]);
+        assert_eq!(alone, with_all, "{width}x{height}");
+        site.fail(PLAY, Fault::Late);
     }
+}
+
+/// The rows of the second and of the third step.
+const SECOND_STEP: &str = "#history li:nth-of-type(3) .step-button";
+const THIRD_STEP: &str = "#history li:nth-of-type(4) .step-button";
+
+/// Edits `replicas` in editor A and sends it.
+fn edit_and_send(browser: &Browser) {
+    press(browser, "Editor A", "spec.replicas: ");
+    browser.wait_for_keyboard("Editor A", "Editor A: spec.replicas");
+    browser.type_text("5");
+    press(browser, "Editor A", "Send");
 }
 
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
-fn an_address_that_names_more_than_the_empty_page_opens_once_both_files_are_there() {
+fn play_works_while_the_third_file_is_on_its_way_and_other_pages_wait_for_it() {
+    let site = Site::serve(&dist());
+    site.fail(REST, Fault::Late);
+    let browser = open_and_read(&site);
+    press(&browser, "Editor B", "Get");
+    wait_for_steps(&browser, 2);
+    edit_and_send(&browser);
+    wait_for_steps(&browser, 3);
+    browser.click_selector(SECOND_STEP);
+    let position = "return document.querySelector('.position')?.textContent === arguments[0]";
+    browser.wait("the step before", position, &["step 2 / 3".into()]);
+    assert!(!is_shown(&browser, "rest"));
+    // Its code is in the third file. What people do after it waits too.
+    browser.click_selector(".load");
+    wait_for(&browser, "rest-coming");
+    browser.click_selector(THIRD_STEP);
+    thread::sleep(A_WHILE);
+    browser.wait("the step before", position, &["step 2 / 3".into()]);
+    site.mend();
+    browser.wait(
+        "the dialog",
+        "return document.querySelector('dialog[open]')",
+        &[],
+    );
+    browser.wait("the step", position, &["step 3 / 3".into()]);
+    wait_until_gone(&browser, "rest");
+    assert!(opened_once(&browser));
+    says_nothing(&browser);
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn a_trap_before_the_third_file_is_there_loses_nothing_that_people_did() {
+    let site = Site::serve(&dist());
+    site.fail(REST, Fault::Late);
+    let browser = open_and_read(&site);
+    press(&browser, "Editor B", "Get");
+    edit_and_send(&browser);
+    wait_for_steps(&browser, 3);
+    wait_until_kept(&browser);
+    // It is typed, and not sent.
+    press(&browser, "Editor B", "spec.replicas: ");
+    browser.wait_for_keyboard("Editor B", "Editor B: spec.replicas");
+    browser.type_text("7");
+    browser.click_selector(SECOND_STEP);
+    browser.click_selector(".load");
+    wait_for(&browser, "rest-held");
+    browser.run(&format!("{FAILING} setTimeout(failing.trap)"), &[]);
+    wait_for(&browser, "loading-words");
+    site.mend();
+    browser.wait(
+        "the dialog",
+        "return document.querySelector('dialog[open]')",
+        &[],
+    );
+    let shown = "return [
+        document.querySelectorAll('#history .step').length,
+        document.querySelector('.position').textContent,
+        document.getElementById('b/spec/replicas').textContent,
+        history.state.again ?? null]";
+    assert_eq!(browser.run(shown, &[]), json!([3, "step 2 / 3", "7", null]));
+    assert!(!is_shown(&browser, "stopped"));
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
+fn an_address_that_names_more_than_the_empty_page_opens_once_all_files_are_there() {
     for (more, selector) in [
         ("#/learn", "a.entry"),
         ("#/explore", ".matrix"),

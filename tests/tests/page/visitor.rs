@@ -349,7 +349,7 @@ fn a_low_window_scrolls_as_a_whole_and_everything_in_it_has_room() {
         browser.wait_for_value(&format!("{width}x{height}"), ROOM, &[], &room);
         let come = "return performance.getEntriesByType('resource')
             .some(one => one.name.endsWith('_rest.wasm') && one.responseEnd > 0)";
-        browser.wait("the second file", come, &[]);
+        browser.wait("the last file", come, &[]);
         // A click fails where something is in the way.
         conflict(&browser, |editor| {
             if width < 940 {

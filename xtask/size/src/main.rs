@@ -1,5 +1,5 @@
-//! `optimist-size DIST`: measures how many bytes a visitor downloads before the first step. Fails if
-//! the first screen is over budget.
+//! `optimist-size DIST`: measures how many bytes a visitor downloads to see the first screen, and to use *Play*.
+//! Fails if one of them is over its budget.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,16 +8,26 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::thread;
 
-/// The most Brotli bytes of everything that the first screen needs. Two builds of one source differ by
-/// a few hundred bytes.
-const BUDGET: usize = 200_000;
+/// The most Brotli bytes of everything that the first screen needs, and of everything that *Play* needs. Two builds of
+/// one source differ by a few hundred bytes.
+const BUDGETS: [(Stage, usize); 2] = [(Stage::FirstScreen, 200_000), (Stage::Play, 450_000)];
+
+/// When a browser loads a file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Stage {
+    /// Before the first screen is drawn.
+    FirstScreen,
+    /// Before *Play* can be used.
+    Play,
+    Later,
+}
 
 /// A file of the site: its name and its bytes.
 type SiteFile = (String, Vec<u8>);
 
 struct Weighed {
     name: String,
-    first: bool,
+    stage: Stage,
     raw: usize,
     gzip: usize,
     brotli: usize,
@@ -30,12 +40,8 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     match report(Path::new(dist)) {
-        Ok(total) if total <= BUDGET => ExitCode::SUCCESS,
-        Ok(total) => {
-            let over = total - BUDGET;
-            eprintln!("optimist-size: the first screen is {over} bytes over its budget");
-            ExitCode::FAILURE
-        }
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("optimist-size: {dist}: {error}");
             ExitCode::FAILURE
@@ -43,44 +49,71 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the size of each file, and returns the brotli bytes of the first screen.
-fn report(dist: &Path) -> io::Result<usize> {
+/// Prints the size of each file. Returns whether all stages are within their budgets.
+fn report(dist: &Path) -> io::Result<bool> {
     let mut files = Vec::new();
     read_all(dist, dist, &mut files)?;
     let mut weighed = weigh_all(&files)?;
-    weighed.sort_by_key(|file| (!file.first, std::cmp::Reverse(file.brotli)));
+    weighed.sort_by_key(|file| (file.stage, std::cmp::Reverse(file.brotli)));
     println!("{:>9} {:>9} {:>9}  file", "raw", "gzip -9", "brotli 11");
-    let (mut raw, mut gzip, mut total) = (0, 0, 0);
     for file in &weighed {
-        let later = if file.first { "" } else { "  (later)" };
         println!(
-            "{:>9} {:>9} {:>9}  {}{later}",
-            file.raw, file.gzip, file.brotli, file.name
+            "{:>9} {:>9} {:>9}  {}{}",
+            file.raw,
+            file.gzip,
+            file.brotli,
+            file.name,
+            file.stage.note()
         );
-        if file.first {
-            raw += file.raw;
-            gzip += file.gzip;
-            total += file.brotli;
+    }
+    let mut within = true;
+    for (stage, budget) in BUDGETS {
+        let files = || weighed.iter().filter(|file| file.stage <= stage);
+        let raw: usize = files().map(|file| file.raw).sum();
+        let gzip: usize = files().map(|file| file.gzip).sum();
+        let brotli: usize = files().map(|file| file.brotli).sum();
+        let name = stage.name();
+        println!("{raw:>9} {gzip:>9} {brotli:>9}  {name}, of {budget} bytes of brotli");
+        if let Some(over @ 1..) = brotli.checked_sub(budget) {
+            eprintln!("optimist-size: {name} is {over} bytes over its budget");
+            within = false;
         }
     }
-    println!("{raw:>9} {gzip:>9} {total:>9}  first screen, of {BUDGET} bytes of brotli");
-    Ok(total)
+    Ok(within)
+}
+
+impl Stage {
+    fn name(self) -> &'static str {
+        match self {
+            Self::FirstScreen => "first screen",
+            Self::Play => "Play whole",
+            Self::Later => "all",
+        }
+    }
+
+    /// What stands behind the name of a file.
+    fn note(self) -> &'static str {
+        match self {
+            Self::FirstScreen => "",
+            Self::Play => "  (Play)",
+            Self::Later => "  (later)",
+        }
+    }
 }
 
 /// Compresses the files on all processors, the largest first.
 fn weigh_all(files: &[SiteFile]) -> io::Result<Vec<Weighed>> {
-    let first = first_screen(files);
-    let mut waiting: Vec<(&SiteFile, bool)> = files.iter().zip(first).collect();
+    let mut waiting: Vec<(&SiteFile, Stage)> = files.iter().zip(stages(files)).collect();
     waiting.sort_by_key(|((_, bytes), _)| bytes.len());
     let waiting = Mutex::new(waiting);
     let weigh_some = || {
         let mut weighed = Vec::new();
         loop {
             let next = waiting.lock().ok().and_then(|mut waiting| waiting.pop());
-            let Some((file, first)) = next else {
+            let Some((file, stage)) = next else {
                 return Ok(weighed);
             };
-            weighed.push(weigh(file, first)?);
+            weighed.push(weigh(file, stage)?);
         }
     };
     let mut all = Vec::new();
@@ -98,22 +131,26 @@ fn weigh_all(files: &[SiteFile]) -> io::Result<Vec<Weighed>> {
     })
 }
 
-fn weigh((name, bytes): &SiteFile, first: bool) -> io::Result<Weighed> {
+fn weigh((name, bytes): &SiteFile, stage: Stage) -> io::Result<Weighed> {
     Ok(Weighed {
         name: name.clone(),
-        first,
+        stage,
         raw: bytes.len(),
         gzip: gzip(bytes)?,
         brotli: brotli(bytes)?,
     })
 }
 
-/// Tells of each file whether a browser loads it to show the first screen: the page, and the files
-/// that are named in it or in the scripts and styles that it loads. The program loads the files
+/// Tells of each file when a browser loads it. The page, and the files that are named in it or in the scripts and styles
+/// that it loads, are for the first screen. The first part that the page names is for *Play*. The program loads the files
 /// that only it names later.
-fn first_screen(files: &[SiteFile]) -> Vec<bool> {
-    let mut first: Vec<bool> = files.iter().map(|(name, _)| name == "index.html").collect();
+fn stages(files: &[SiteFile]) -> Vec<Stage> {
+    let of_page = |(name, _): &SiteFile| name == "index.html";
+    let mut first: Vec<bool> = files.iter().map(of_page).collect();
     let mut open: Vec<usize> = (0..files.len()).filter(|index| first[*index]).collect();
+    let page = files.iter().find(|file| of_page(file));
+    let page = page.map(|(_, bytes)| String::from_utf8_lossy(bytes));
+    let part = page.as_deref().and_then(first_part);
     while let Some(reader) = open.pop() {
         let (name, bytes) = &files[reader];
         if ![".html", ".js", ".mjs", ".css"]
@@ -131,7 +168,22 @@ fn first_screen(files: &[SiteFile]) -> Vec<bool> {
             }
         }
     }
-    first
+    let stage = |(first, (name, _)): (bool, &SiteFile)| match first {
+        true => Stage::FirstScreen,
+        false if part == Some(name.as_str()) => Stage::Play,
+        false => Stage::Later,
+    };
+    first.into_iter().zip(files).map(stage).collect()
+}
+
+/// What the page names as a part of the program that it loads after the first screen.
+const PART: &str = "<meta name=\"optimist-part\"";
+
+/// The name of the first file that the page loads after the first screen.
+fn first_part(html: &str) -> Option<&str> {
+    let (_, after) = html.split_once(PART)?;
+    let (_, address) = after.split_once("content=\"./")?;
+    Some(address.split_once('"')?.0)
 }
 
 /// Returns the page without the files that it names and loads later: only names of files for the
@@ -139,15 +191,14 @@ fn first_screen(files: &[SiteFile]) -> Vec<bool> {
 fn without_later(html: &str) -> String {
     let mut html = html.to_owned();
     for later in [
-        "<meta name=\"optimist-rest\"",
+        PART,
         "<meta name=\"optimist-worker\"",
         "<meta name=\"optimist-task\"",
         "<meta name=\"optimist-saved\"",
         "<link rel=\"manifest\"",
     ] {
-        let named = html.split_once(later);
-        let named = named.and_then(|(before, after)| Some((before, after.split_once('>')?.1)));
-        if let Some((before, after)) = named {
+        while let Some((before, after)) = html.split_once(later) {
+            let after = after.split_once('>').map_or("", |(_, after)| after);
             html = format!("{before}{after}");
         }
     }
@@ -190,14 +241,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_screen_is_what_the_page_and_its_scripts_name() {
+    fn the_first_screen_is_what_the_page_and_its_scripts_name_and_play_has_the_first_part() {
         let files: Vec<SiteFile> = [
             ("app-1.js", "fetch('app-1_bg.wasm')"),
             ("app-1_bg.wasm", "lessons/one.json"),
+            ("app-1_play.wasm", ""),
             ("app-1_rest.wasm", ""),
             (
                 "index.html",
-                "<meta name=\"optimist-rest\" content=\"./app-1_rest.wasm\">\
+                "<meta name=\"optimist-part\" content=\"./app-1_play.wasm\" data-integrity=\"1\">\
+                <meta name=\"optimist-part\" content=\"./app-1_rest.wasm\">\
                 <link rel=\"manifest\" href=\"./m.webmanifest\">\
                 <meta name=\"optimist-worker\" content=\"./worker.js\"><script src=./app-1.js>",
             ),
@@ -208,9 +261,10 @@ mod tests {
         .into_iter()
         .map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()))
         .collect();
+        let [first, play, later] = [Stage::FirstScreen, Stage::Play, Stage::Later];
         assert_eq!(
-            first_screen(&files),
-            [true, true, false, true, false, false, false]
+            stages(&files),
+            [first, first, play, later, first, later, later, later]
         );
     }
 

@@ -1,13 +1,63 @@
-//! Short names for the program's imports from its script. wasm-bindgen gives each function a name
-//! with a hash, which is in both files and does not compress.
+//! Short names for imports: those of the program from its script, and those of a part from the earlier parts.
+//! wasm-bindgen gives each function a name with a hash, which is in both files and does not compress.
+
+use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use walrus::Module;
+use walrus::{ExportId, ExportItem, Module};
 
-use crate::split::short_name;
+use crate::split::{FIRST, in_base_36, in_written_order, is_of_parts, short_name};
 
 /// The module that the program imports from.
 const MODULE: &str = "a";
+
+/// Gives everything that a part imports from the parts before it one short name, in the order in which it is written.
+/// Several splits name it several times, and in no order.
+///
+/// # Errors
+/// If a part imports what no part before it exports.
+pub fn join(parts: &mut [Module]) -> Result<()> {
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    for part in parts {
+        for import in part.imports.iter_mut().filter(|one| one.module == FIRST) {
+            let name = names.get(&import.name);
+            let name = name.with_context(|| format!("nothing exports {}", import.name))?;
+            import.name.clone_from(name);
+        }
+        for (item, exports) in exported_items(part) {
+            let name = short_name("", names.len());
+            for export in exports {
+                let before = part.exports.get(export).name.clone();
+                names.insert(before, name.clone());
+                part.exports.delete(export);
+            }
+            part.exports.add(&name, item);
+        }
+    }
+    Ok(())
+}
+
+/// All that a part exports for later parts, with its exports: functions in the order in which they are written, then
+/// all other items.
+fn exported_items(part: &Module) -> Vec<(ExportItem, Vec<ExportId>)> {
+    let mut functions: BTreeMap<usize, (ExportItem, Vec<ExportId>)> = BTreeMap::new();
+    let mut others = Vec::new();
+    for export in part.exports.iter().filter(|export| is_of_parts(export)) {
+        match export.item {
+            ExportItem::Function(function) => {
+                let exports = functions.entry(function.index());
+                let exports = exports.or_insert_with(|| (export.item, Vec::new()));
+                exports.1.push(export.id());
+            }
+            item => others.push((item, vec![export.id()])),
+        }
+    }
+    let sorted = in_written_order(part, functions.keys().copied());
+    let sorted = sorted
+        .iter()
+        .filter_map(|function| functions.remove(function));
+    sorted.chain(others).collect()
+}
 
 /// Shortens the names of the imports in the module, and returns the script with the same names.
 ///
@@ -17,7 +67,7 @@ pub fn shorten(module: &mut Module, script: &str) -> Result<String> {
     let mut script = script.to_owned();
     let mut modules = Vec::new();
     for (number, import) in module.imports.iter_mut().enumerate() {
-        let name = short_name("i", number);
+        let name = format!("i{}", in_base_36(number));
         let long = format!(" {}: function(", import.name);
         script = replaced(&script, &long, &format!(" {name}: function("))?;
         import.name = name;

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail};
-use walrus::ir;
+use walrus::ir::{self, Instr};
 use walrus::{
-    ConstExpr, ElementItems, ElementKind, FunctionBuilder, FunctionId, FunctionKind, Module,
-    TableId,
+    ConstExpr, ElementItems, ElementKind, FunctionBuilder, FunctionId, FunctionKind, LocalFunction,
+    Module, TableId,
 };
 
 /// Finds the function table.
@@ -65,6 +65,40 @@ pub fn assign(
         by_function.insert(function, slot);
     }
     Ok((slots, by_function))
+}
+
+/// The trap for slots that a later part fills.
+pub fn trap(module: &mut Module) -> FunctionId {
+    let functions = module.funcs.iter_local();
+    let mut traps = functions
+        .filter(|(_, function)| is_trap(function))
+        .map(|(id, _)| id);
+    // An earlier split has added it.
+    let added = traps.next();
+    drop(traps);
+    if let Some(trap) = added {
+        return trap;
+    }
+    let mut trap = FunctionBuilder::new(&mut module.types, &[], &[]);
+    trap.func_body().unreachable();
+    trap.finish(Vec::new(), &mut module.funcs)
+}
+
+fn is_trap(function: &LocalFunction) -> bool {
+    let instructions = &function.block(function.entry_block()).instrs;
+    function.args.is_empty() && matches!(instructions.as_slice(), [(Instr::Unreachable(_), _)])
+}
+
+/// Returns whether an earlier split has added this function: a trap, or a stub. It is smaller than another stub for it.
+pub fn is_of_split(function: &LocalFunction) -> bool {
+    let instructions = &function.block(function.entry_block()).instrs;
+    let mut last = instructions
+        .iter()
+        .rev()
+        .map(|(instruction, _)| instruction);
+    let is_call = matches!(last.next(), Some(Instr::CallIndirect(_)))
+        && matches!(last.next(), Some(Instr::Const(_)));
+    is_trap(function) || is_call && last.all(|one| matches!(one, Instr::LocalGet(_)))
 }
 
 /// Makes a function that passes its arguments to the function in a slot of the table.

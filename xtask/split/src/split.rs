@@ -4,23 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::branches::{self, Ran};
 use crate::constants::{self, LinearMemory};
-use crate::imports;
 use crate::slots;
 use anyhow::{Context, Result};
 use walrus::ir::{self, Visitor, dfs_in_order};
 use walrus::{
-    ExportItem, FunctionBuilder, FunctionId, FunctionKind, GlobalKind, ImportKind,
-    ImportedFunction, Module, ModuleConfig, TableId,
+    Export, ExportItem, FunctionId, FunctionKind, GlobalKind, ImportKind, ImportedFunction, Module,
+    ModuleConfig, TableId,
 };
 
 /// Both parts.
 pub struct Parts {
-    /// The part that the first screen needs.
+    /// The part with what ran.
     pub first: Vec<u8>,
     /// The part that is loaded later.
     pub rest: Vec<u8>,
-    /// The script of the first part.
-    pub script: String,
     /// The number of functions in the first part.
     pub staying: usize,
     /// The number of functions that moved.
@@ -33,29 +30,29 @@ pub struct Parts {
     pub constants: [usize; 2],
 }
 
-/// Instructions that a function must lose to be there twice, short and whole.
-const WORTH_IT: usize = 14;
+/// The name under which a later part imports the exports of the earlier ones.
+pub const FIRST: &str = "first";
 
-/// The name under which the rest imports the exports of the first part.
-const FIRST: &str = "first";
+/// What the name of an export begins with that only a later part imports. No name in a script does.
+const OF_PARTS: char = '.';
 
 /// Splits a module: the functions that ran by these marks of [`instrument`] stay, and the functions and constants that
-/// they name. The linker wrote the map about the module, and wasm-bindgen the script for it.
+/// they name. The linker wrote the map about the module. The first part of a split can be split again: then the rest of
+/// the first split imports from both parts of the second.
 ///
 /// # Errors
 /// If the bytes are no wasm, or not that of a page.
-pub fn split(wasm: &[u8], map: &str, marks: BTreeSet<usize>, script: &str) -> Result<Parts> {
+pub fn split(wasm: &[u8], map: &str, marks: BTreeSet<usize>) -> Result<Parts> {
     let first = parse(wasm)?;
     let rest = parse(wasm)?;
     let ran = Ran::new(&first, marks)?;
     let plan = SplitPlan::new(parse(wasm)?, &ran, map)?;
-    let (first, script) = plan.first_part(first, &ran, script)?;
+    let first = plan.first_part(first, &ran)?;
     let rest = plan.rest(rest)?;
     Ok(Parts {
         staying: plan.functions - plan.moving.len(),
         first,
         rest,
-        script,
         moving: plan.moving.len(),
         shortened: plan.shortened.len(),
         stubs: plan.stubs.len(),
@@ -73,7 +70,11 @@ pub fn instrument(wasm: &[u8]) -> Result<Vec<u8>> {
     Ok(module.emit_wasm())
 }
 
-fn parse(wasm: &[u8]) -> Result<Module> {
+/// Reads a module, without names.
+///
+/// # Errors
+/// If the bytes are no wasm.
+pub fn parse(wasm: &[u8]) -> Result<Module> {
     let mut config = ModuleConfig::new();
     config.generate_name_section(false);
     config.generate_producers_section(false);
@@ -186,17 +187,16 @@ impl SplitPlan {
         let whole: BTreeMap<usize, Uses> = functions
             .map(|function| (function.id().index(), Uses::read(&function.kind)))
             .collect();
-        let local: BTreeSet<usize> = module
-            .funcs
-            .iter_local()
-            .map(|(id, _)| id.index())
-            .collect();
+        let functions = module.funcs.iter_local();
+        let local: BTreeSet<usize> = functions.map(|(id, _)| id.index()).collect();
+        let functions = module.funcs.iter_local();
+        let of_split = functions.filter(|(_, function)| slots::is_of_split(function));
+        let of_split: BTreeSet<usize> = of_split.map(|(id, _)| id.index()).collect();
         let called = called_by_browser(&module, &whole);
-        let idle: BTreeSet<usize> = local
-            .iter()
-            .copied()
-            .filter(|function| !called.contains(function) && !ran.began(*function))
-            .collect();
+        let used = |function: &usize| {
+            called.contains(function) || of_split.contains(function) || ran.began(*function)
+        };
+        let idle: BTreeSet<usize> = local.iter().copied().filter(|one| !used(one)).collect();
 
         let long = local.difference(&idle).filter(|one| !called.contains(one));
         let short = shorten(&mut module, ran, long);
@@ -216,12 +216,11 @@ impl SplitPlan {
         let memory = LinearMemory::split(&module, map, &used.addresses, &ran.read)?;
         let in_rest: BTreeSet<usize> = moving.union(&shortened).copied().collect();
         let mut called = used.functions;
-        called.extend(named(&module));
+        called.extend(named(&module, |export| !is_of_parts(export)));
         let called = called.intersection(&in_rest).copied();
         let needed = Uses::union(in_rest.iter().map(|function| &whole[function]));
         let shared = needed.functions.difference(&in_rest).copied();
-        let shared = in_written_order(&module, shared).into_iter().zip(0..);
-        let globals = needed.globals.into_iter().zip(0..);
+        let shared = in_written_order(&module, shared);
         let (slots, stubs) = slots::assign(&module, &in_rest, called)?;
         Ok(Self {
             functions: local.len(),
@@ -229,24 +228,23 @@ impl SplitPlan {
             shortened,
             slots,
             stubs,
-            shared: shared
-                .map(|(function, n)| (function, short_name("f", n)))
-                .collect(),
-            globals: globals
-                .map(|(global, n)| (global, short_name("g", n)))
+            shared: shared.into_iter().zip(free_names(&module, "f")).collect(),
+            globals: needed
+                .globals
+                .into_iter()
+                .zip(free_names(&module, "g"))
                 .collect(),
             memory,
         })
     }
 
-    fn first_part(&self, mut module: Module, ran: &Ran, script: &str) -> Result<(Vec<u8>, String)> {
+    fn first_part(&self, mut module: Module, ran: &Ran) -> Result<Vec<u8>> {
         let functions = by_index(&module);
         let table = slots::function_table(&module)?;
         self.grow(&mut module, table)?;
+        self.remove_exports(&mut module, |of_rest| !of_rest);
         // A slot is not empty until the rest fills it: one number for all compresses better.
-        let mut trap = FunctionBuilder::new(&mut module.types, &[], &[]);
-        trap.func_body().unreachable();
-        let trap = trap.finish(Vec::new(), &mut module.funcs);
+        let trap = slots::trap(&mut module);
         let mut short = BTreeMap::new();
         for function in &self.shortened {
             let kind = &mut module.funcs.get_mut(functions[function]).kind;
@@ -282,23 +280,24 @@ impl SplitPlan {
             }
         }
         let tables: Vec<_> = module.tables.iter().map(|table| table.id()).collect();
-        for (n, table) in tables.into_iter().enumerate() {
-            module.exports.add(&short_name("t", n), table);
-        }
+        let tables = tables.into_iter().map(ExportItem::Table).zip(0..);
+        let tables: Vec<_> = tables.map(|(item, n)| (short_name("t", n), item)).collect();
         let memory = module.memories.iter().next().context("no memory")?.id();
-        module.exports.add("m", memory);
+        let whole = [(short_name("m", 0), ExportItem::Memory(memory))];
+        for (name, item) in tables.into_iter().chain(whole) {
+            // An earlier split has exported it.
+            if module.exports.iter().all(|export| export.name != name) {
+                module.exports.add(&name, item);
+            }
+        }
         constants::replace(&mut module, memory, &self.memory.first);
-        let script = imports::shorten(&mut module, script)?;
         walrus::passes::gc::run(&mut module);
-        Ok((module.emit_wasm(), script))
+        Ok(module.emit_wasm())
     }
 
     fn rest(&self, mut module: Module) -> Result<Vec<u8>> {
         let functions = by_index(&module);
-        let exports: Vec<_> = module.exports.iter().map(|export| export.id()).collect();
-        for export in exports {
-            module.exports.delete(export);
-        }
+        self.remove_exports(&mut module, |of_rest| of_rest);
         slots::clear(&mut module);
         let imports: Vec<_> = module.imports.iter().map(|import| import.id()).collect();
         for import in imports {
@@ -318,7 +317,8 @@ impl SplitPlan {
             }
         }
         let memory = module.memories.iter().next().context("no memory")?.id();
-        let import = module.imports.add(FIRST, "m", ImportKind::Memory(memory));
+        let name = short_name("m", 0);
+        let import = module.imports.add(FIRST, &name, ImportKind::Memory(memory));
         let memory = module.memories.get_mut(memory);
         memory.import = Some(import);
         let memory = memory.id();
@@ -331,12 +331,34 @@ impl SplitPlan {
             let import = module.imports.add(FIRST, &name, ImportKind::Table(id));
             let imported = module.tables.get_mut(id);
             imported.import = Some(import);
+            // Another split of the first part makes the table larger.
+            imported.maximum = None;
         }
         let filled = self.slots.iter();
         let filled = filled.map(|(slot, function)| (*slot, functions[function]));
         slots::fill(&mut module, table, &filled.collect())?;
         walrus::passes::gc::run(&mut module);
         Ok(module.emit_wasm())
+    }
+
+    /// Removes the exports of the other part. The rest has those that another part imports, of the functions that it
+    /// has whole; the first part has all others.
+    fn remove_exports(&self, module: &mut Module, keeps: impl Fn(bool) -> bool) {
+        let is_of_rest = |export: &Export| match export.item {
+            ExportItem::Function(function) if is_of_parts(export) => {
+                let function = function.index();
+                self.moving.contains(&function) || self.shortened.contains(&function)
+            }
+            _ => false,
+        };
+        let others = module
+            .exports
+            .iter()
+            .filter(|export| !keeps(is_of_rest(export)));
+        let others: Vec<_> = others.map(|export| export.id()).collect();
+        for export in others {
+            module.exports.delete(export);
+        }
     }
 
     /// Makes the function table large enough for all slots.
@@ -351,7 +373,7 @@ impl SplitPlan {
 
 /// Sorts functions as they are written, by size. Exports in this order, with names in this order, are alike: they
 /// compress well.
-fn in_written_order(module: &Module, functions: impl Iterator<Item = usize>) -> Vec<usize> {
+pub fn in_written_order(module: &Module, functions: impl Iterator<Item = usize>) -> Vec<usize> {
     let ids = by_index(module);
     let mut sorted: Vec<usize> = functions.collect();
     sorted.sort_by_cached_key(|function| {
@@ -364,7 +386,7 @@ fn in_written_order(module: &Module, functions: impl Iterator<Item = usize>) -> 
     sorted
 }
 
-/// Shortens those of the functions that are worth it. Returns the functions that each of them uses from then on.
+/// Shortens those of the functions that lose enough by it to be there twice, short and whole. Returns the functions that each of them uses from then on.
 fn shorten<'a>(
     module: &mut Module,
     ran: &Ran,
@@ -374,7 +396,7 @@ fn shorten<'a>(
     let mut short = BTreeMap::new();
     for function in functions {
         let kind = &mut module.funcs.get_mut(all[function]).kind;
-        if ran.leave_out(*function, kind.unwrap_local_mut()) >= WORTH_IT {
+        if ran.leave_out(*function, kind.unwrap_local_mut()) >= branches::LEAST {
             short.insert(*function, Uses::read(kind));
         }
     }
@@ -414,16 +436,21 @@ fn called_by_browser(module: &Module, uses: &BTreeMap<usize, Uses>) -> BTreeSet<
 /// # Errors
 /// If the function table cannot be read.
 fn roots(module: &Module) -> Result<BTreeSet<usize>> {
-    let mut roots = named(module);
+    let mut roots = named(module, |_| true);
     roots.extend(slots::read(module)?.into_values());
     Ok(roots)
 }
 
-/// Finds the functions that start or are exported.
-fn named(module: &Module) -> BTreeSet<usize> {
+/// Returns whether only a later part imports this.
+pub fn is_of_parts(export: &Export) -> bool {
+    export.name.starts_with(OF_PARTS)
+}
+
+/// Finds the functions that start, and those of these exports.
+fn named(module: &Module, exports: impl Fn(&Export) -> bool) -> BTreeSet<usize> {
     let mut named = BTreeSet::new();
     named.extend(module.start.map(|start| start.index()));
-    for export in module.exports.iter() {
+    for export in module.exports.iter().filter(|export| exports(export)) {
         if let ExportItem::Function(function) = export.item {
             named.insert(function.index());
         }
@@ -431,8 +458,20 @@ fn named(module: &Module) -> BTreeSet<usize> {
     named
 }
 
-/// A name of few bytes: `f0`, `f1`, …, in base 36.
+/// The names for exports of a kind that the module does not have.
+fn free_names(module: &Module, kind: &'static str) -> impl Iterator<Item = String> {
+    let taken: BTreeSet<String> = module.exports.iter().map(|one| one.name.clone()).collect();
+    let names = (0..).map(move |number| short_name(kind, number));
+    names.filter(move |name| !taken.contains(name))
+}
+
+/// A name of few bytes for an export that a later part imports: `.f0`, `.f1`, …
 pub fn short_name(kind: &str, number: usize) -> String {
+    format!("{OF_PARTS}{kind}{}", in_base_36(number))
+}
+
+/// A number with few digits: `0` to `9`, `a` to `z`.
+pub fn in_base_36(number: usize) -> String {
     let mut digits = Vec::new();
     let mut left = number;
     loop {
@@ -442,7 +481,7 @@ pub fn short_name(kind: &str, number: usize) -> String {
             break;
         }
     }
-    kind.chars().chain(digits.into_iter().rev()).collect()
+    digits.into_iter().rev().collect()
 }
 
 #[cfg(test)]
