@@ -66,15 +66,18 @@
         const asked = early.get(later[0]) ?? fetched(later[0]);
         early.delete(later[0]);
         const { instance } = await WebAssembly.instantiate(await asked, { first: exported });
+        if (stopped) return;
         exported = { ...exported, ...instance.exports };
         later.shift();
         if (later.length && isDrawn() && !heard) {
           heard = [];
+          Storage.prototype.setItem = noteAndSet;
           await replay();
         }
       }
       open = true;
       heard = null;
+      Storage.prototype.setItem = setItem;
     } catch (error) {
       console.warn(`${later[0].content} was not loaded:`, error);
       failed = true;
@@ -183,6 +186,14 @@
     say();
   };
 
+  // What the page keeps before all files are there.
+  const kept = [];
+  const { setItem } = Storage.prototype;
+  function noteAndSet(key, text) {
+    setItem.call(this, key, text);
+    kept.push([this, key]);
+  }
+
   // Whether the second file has what this needs, as far as the build knows (`tests/src/bin/opening.rs`).
   const isOfPlay = ({ type, target, key }) => {
     if (!heard || stopped || heard.length >= MOST_HEARD || /^(drag|drop|paste)/.test(type)) return false;
@@ -215,14 +226,8 @@
   // Opens the page with all files, where what people did happens again.
   const openAgain = () => {
     const again = [...(heard ?? []), ...held.filter(isAction).map(noted)];
-    // It began without anything that is kept.
-    try {
-      for (const storage of [sessionStorage, localStorage]) {
-        for (const key of Object.keys(storage)) if (isOurs(key)) storage.removeItem(key);
-      }
-    } catch {
-      // The browser forbids to keep anything.
-    }
+    // It began without anything that is kept. What another tab keeps stays.
+    for (const [storage, key] of kept) storage.removeItem(key);
     history.replaceState({ together: true, again }, "", location.pathname);
     location.reload();
   };
