@@ -12,7 +12,8 @@
   let exported = null; // what the files that are there export
   let open = false; // whether all files are there
   let heard = null; // once *Play* is there, and until all files are: what the program has heard of
-  let stopped = false;
+  let trap = null; // the error that the program cannot go on after
+  let stopped = false; // whether the page says so
   let loading = false;
   let failed = false; // a file did not come
   let held = []; // what people did too early
@@ -66,7 +67,10 @@
         const asked = early.get(later[0]) ?? fetched(later[0]);
         early.delete(later[0]);
         const { instance } = await WebAssembly.instantiate(await asked, { first: exported });
-        if (stopped) return;
+        if (trap) {
+          openAgain();
+          return;
+        }
         exported = { ...exported, ...instance.exports };
         later.shift();
         if (later.length && isDrawn() && !heard) {
@@ -81,7 +85,8 @@
     } catch (error) {
       console.warn(`${later[0].content} was not loaded:`, error);
       failed = true;
-      if (!isDrawn()) sayNotLoaded(error);
+      if (trap) announce();
+      else if (!isDrawn()) sayNotLoaded(error);
     }
     loading = false;
     say();
@@ -161,7 +166,7 @@
       if (least < 0) return;
       held.splice(least, 1);
     }
-    held.push({ type, target, event });
+    held.push({ type, target, key, event });
     say();
   };
 
@@ -175,9 +180,12 @@
     if (isAction(event)) await drawn();
   };
 
+  // Before all files are there, it ends at the first action that is not of Play.
   const replay = async () => {
-    while (held.length && (open || isOfPlay(held[0]))) {
-      const one = held.shift();
+    for (;;) {
+      const index = held.findIndex((one) => open || isOfPlay(one) || isAction(one));
+      if (index < 0 || !(open || isOfPlay(held[index]))) break;
+      const [one] = held.splice(index, 1);
       const { type, target, event } = one;
       if (target instanceof Node && !target.isConnected) continue;
       note(one);
@@ -196,7 +204,7 @@
 
   // Whether the second file has what this needs, as far as the build knows (`tests/src/bin/opening.rs`).
   const isOfPlay = ({ type, target, key }) => {
-    if (!heard || stopped || heard.length >= MOST_HEARD || /^(drag|drop|paste)/.test(type)) return false;
+    if (!heard || trap || stopped || heard.length >= MOST_HEARD || /^(drag|drop|paste)/.test(type)) return false;
     if (LEAVING.includes(type)) return true;
     // Letters are keys of the page, except where people type.
     if (type === "keydown" && key?.trim().length === 1 && !target.matches("input, textarea")) return false;
@@ -216,28 +224,43 @@
     options: Object.fromEntries(OPTIONS.map((name) => [name, event[name]])),
   });
 
-  // A click on a box or a choice changes it, when it happens again too.
+  let clicked = null; // what was clicked last
   const note = (one) => {
-    const changes = one.type === "input" || one.type === "change";
-    if (!heard || !NOTED.includes(one.type) || (changes && /^(checkbox|radio)$/.test(one.target.type))) return;
+    const { type, target } = one;
+    if (!heard || !NOTED.includes(type)) return;
+    // A click on a box or a choice, or on its label, changes it when it happens again too.
+    const changes = type === "input" || type === "change";
+    if (changes && /^(checkbox|radio)$/.test(target.type)) return;
+    const before = clicked;
+    if (type === "click") clicked = target;
+    const isOfLabel = (label) => before !== target && label.contains(before);
+    if (type === "click" && [...(target.labels ?? [])].some(isOfLabel)) return;
+    // A field that loses the keyboard is done.
+    if (type === "blur" && !target.matches?.("input, textarea")) return;
     heard.push(noted(one));
   };
 
   // Opens the page with all files, where what people did happens again.
   const openAgain = () => {
-    const again = [...(heard ?? []), ...held.filter(isAction).map(noted)];
+    const again = [...(heard ?? []), ...held.filter((one) => isAction(one) && one.target !== window).map(noted)];
+    const { hash } = location;
+    try {
+      history.replaceState({ together: true, again, hash, session: keptSession() }, "", location.pathname);
+    } catch {
+      announce(); // It is too much for the browser.
+      return;
+    }
     // It began without anything that is kept. What another tab keeps stays.
     for (const [storage, key] of kept) storage.removeItem(key);
-    history.replaceState({ together: true, again }, "", location.pathname);
     location.reload();
   };
 
   const repeat = async () => {
-    const again = history.state?.again;
+    const { again, hash, session } = history.state ?? {};
     if (!again) return;
-    history.replaceState({ together: true }, "");
+    history.replaceState({ together: true, session }, "");
     repeats = true;
-    let patience = 250; // The page is not drawn at once.
+    let patience = 1000; // The page is not drawn at once.
     for (const { type, of, place, value, options } of again) {
       const find = () => place.reduce((node, index) => node?.children[index], document.documentElement);
       while ((!isDrawn() || !find()) && patience-- > 0) await drawn();
@@ -250,12 +273,13 @@
       }
     }
     repeats = false;
+    if (hash) location.hash = hash;
   };
 
   const gate = (event) => {
     const { type, target } = event;
     if (dispatches || (open && !(repeats && ACTIONS.includes(type)))) return;
-    if (!held.length && isOfPlay(event)) {
+    if (!held.some(isAction) && isOfPlay(event)) {
       note({ type, target, event });
       return;
     }
@@ -281,7 +305,7 @@
 
   // Says how it is about the later files, if somebody waits for them or one did not come.
   const say = () => {
-    const waits = held.some(isAction);
+    const waits = held.some(isAction) || trap;
     show("rest", isDrawn() && !open && !stopped && (failed || waits));
     show("rest-coming", !failed);
     show("rest-failed", failed);
@@ -295,26 +319,34 @@
     part("not-loaded-why").textContent = error?.message ?? "";
   };
 
+  const keptSession = () => {
+    try {
+      return sessionStorage.getItem("optimist.session") ?? history.state?.session;
+    } catch {
+      return null; // The browser forbids to keep anything.
+    }
+  };
+
   const stop = (error) => {
-    if (stopped) return;
+    if (stopped || trap) return;
+    trap = error ?? true;
+    // The page opens again once the file is there that is on its way.
+    if (loading && !together) say();
+    else announce();
+  };
+
+  // Says that the program has stopped, and offers the session.
+  const announce = () => {
     stopped = true;
+    open = false;
     // Intervals are numbered with the timeouts.
     for (let timer = setTimeout(() => {}); timer > 0; timer--) clearTimeout(timer);
-    if (later.length && !open && !together) {
-      openAgain();
-      return;
-    }
-    open = false;
     say();
-    part("stopped-message").textContent ||= error.message ?? error;
-    try {
-      const session = sessionStorage.getItem("optimist.session");
-      // The text is safe in an address: it is made for links.
-      if (session) part("stopped-session").href = `data:text/plain,${session}`;
-      show("stopped-session", session);
-    } catch {
-      // The browser forbids to keep anything.
-    }
+    part("stopped-message").textContent ||= trap.message ?? trap;
+    const session = keptSession();
+    // The text is safe in an address: it is made for links.
+    if (session) part("stopped-session").href = `data:text/plain,${session}`;
+    show("stopped-session", session);
     part("stopped").showModal();
   };
 
