@@ -83,7 +83,7 @@ pub use procedures::tracking;
 pub use reflector::{ListMode, Reflector, ReflectorProgress};
 pub use visible::{is_hidden, visible};
 pub use wanted_change::{ChangeContent, OnOwned, ReleaseMethod, WantedChange, Way};
-pub use working_copy::WorkingCopy;
+pub use working_copy::{WorkingCopy, is_scale};
 pub use write::{Declares, OnConflict, Strategy, Subresource, Write};
 pub use write_method::WriteMethod;
 pub use wrong_type::WrongType;

@@ -270,7 +270,7 @@ impl WorkingCopy {
 }
 
 /// Returns whether a value is a Scale (`k8s.io/api/autoscaling/v1`). No object of this kind is stored.
-pub(super) fn is_scale(object: &Value) -> bool {
+pub fn is_scale(object: &Value) -> bool {
     text(object, "kind") == "Scale" && text(object, "apiVersion") == "autoscaling/v1"
 }
 

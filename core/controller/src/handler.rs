@@ -43,7 +43,7 @@ impl Handler {
     pub fn keys(&self, notification: &Notification) -> Vec<String> {
         let (api_version, kind, only_controller) = match self {
             Self::Object => return vec![notification.key()],
-            // They follow from the cache.
+            // The controller finds them in its cache.
             Self::Dependents { .. } => return Vec::new(),
             Self::Owner {
                 api_version,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::ObjectRef;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{Fact, Facts};
-use optimist_client::AnsweredRequest;
+use optimist_client::{AnsweredRequest, is_scale};
 
 /// A request with its answer.
 #[derive(Clone, Copy, Debug)]
@@ -89,9 +89,7 @@ impl Answered<'_> {
 
     /// Returns whether the answer is the Scale of a stored object.
     pub(super) fn shows_scale_of(&self, stored: &Value) -> bool {
-        text(self.received, "kind") == "Scale"
-            && text(self.received, "apiVersion") == "autoscaling/v1"
-            && self.received.uid() == stored.uid()
+        is_scale(self.received) && self.received.uid() == stored.uid()
     }
 
     /// Returns whether the answer tells that an object that is not stored does not exist: it is a 404 that

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Actor, Exchange, ObjectRef};
 use optimist_client::{
-    Call, OnConflict, Preconditions, Sender, Strategy, Write, bare, get_request,
+    Call, Editor, Intent, NextRequest, OnConflict, Preconditions, Sender, Strategy, Write, bare,
+    get_request,
 };
 
 /// An action of an actor that takes a step.
@@ -44,6 +45,24 @@ pub struct ByHand {
 }
 
 impl Action {
+    /// Returns the next action of an editor: a read, or the write of its plan. `None` if it has nothing to do.
+    pub(crate) fn next_of(editor: &Editor) -> Option<Self> {
+        let plan = editor.plan();
+        match editor.next_request() {
+            NextRequest::Read if editor.reads_scale() => Some(Self::GetScale),
+            NextRequest::Read => Some(Self::Get),
+            NextRequest::Send if plan.intent == Some(Intent::Delete) => {
+                let preconditions = plan.preconditions();
+                Some(match plan.write.on_conflict {
+                    OnConflict::GiveUp => Self::Delete(preconditions),
+                    retries => Self::DeleteRetrying(preconditions, retries),
+                })
+            }
+            NextRequest::Send => Some(Self::Send(plan.write.clone())),
+            NextRequest::Nothing => None,
+        }
+    }
+
     /// Returns the read of an actor with a write method: of the Scale if its client reads nothing else.
     pub fn read_for(write: &Write) -> Action {
         match write.reads_scale() {

@@ -20,8 +20,8 @@ use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_apiserver::storage::{Revision, Version};
 use optimist_checker::Safety;
 use optimist_client::{
-    Declares, Editor, EditorPlan, Intent, NextRequest, OnConflict, Preset, Procedure, Reply,
-    Subresource, ValueChange, WorkingCopy, Write, changes,
+    Declares, Editor, EditorPlan, Intent, OnConflict, Preset, Procedure, Reply, Subresource,
+    ValueChange, WorkingCopy, Write, changes,
 };
 use optimist_system::{Process, ProcessId, System};
 
@@ -296,17 +296,7 @@ impl World {
     /// Returns an actor's next action to try its write again that met a conflict: it reads the object,
     /// or sends its edits. Others can write before. `None` if it has nothing to try again.
     pub fn next_attempt(&self, id: ActorId) -> Option<Action> {
-        let editor = self.retrying(id)?;
-        match editor.next_request() {
-            NextRequest::Read if editor.reads_scale() => Some(Action::GetScale),
-            NextRequest::Read => Some(Action::Get),
-            NextRequest::Send if editor.plan().intent == Some(Intent::Delete) => {
-                let (plan, on_conflict) = (editor.plan(), editor.plan().write.on_conflict);
-                Some(Action::DeleteRetrying(plan.preconditions(), on_conflict))
-            }
-            NextRequest::Send => Some(Action::Send(editor.plan().write.clone())),
-            NextRequest::Nothing => None,
-        }
+        Action::next_of(self.retrying(id)?)
     }
 
     /// The process of an actor that tries to write the object again.

@@ -24,7 +24,7 @@ const WIDE: u32 = 1440;
 const TALL: u32 = 4000;
 
 /// The most bytes that a saved file of a short session may have.
-const LARGEST: u64 = 3_800_000;
+const LARGEST: u64 = 4_100_000;
 
 fn click(browser: &Browser, selector: &str) {
     let there = "return document.querySelector(arguments[0])?.checkVisibility() === true";

@@ -89,7 +89,8 @@ fn is_trap(function: &LocalFunction) -> bool {
     function.args.is_empty() && matches!(instructions.as_slice(), [(Instr::Unreachable(_), _)])
 }
 
-/// Returns whether an earlier split has added this function: a trap, or a stub. It is smaller than another stub for it.
+/// Returns whether an earlier split has added this function: a trap, or a stub. Such a function never moves, because a
+/// stub for it would be as large.
 pub fn is_of_split(function: &LocalFunction) -> bool {
     let instructions = &function.block(function.entry_block()).instrs;
     let mut last = instructions

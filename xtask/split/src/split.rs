@@ -386,7 +386,8 @@ pub fn in_written_order(module: &Module, functions: impl Iterator<Item = usize>)
     sorted
 }
 
-/// Shortens those of the functions that lose enough by it to be there twice, short and whole. Returns the functions that each of them uses from then on.
+/// Shortens each of the functions that then loses [`branches::LEAST`] instructions. Returns the functions that each
+/// shortened function still uses.
 fn shorten<'a>(
     module: &mut Module,
     ran: &Ran,

@@ -79,7 +79,7 @@ impl MessageManifests {
         }
     }
 
-    /// Takes back what the scene of the message does not do: its refused write may be none of the manifests.
+    /// Looks at the scene that was made: its refused write may send none of the manifests.
     pub fn tried_in(&mut self, scene: &Scene, error: &ReportedError) {
         if !scene.has_manifest() {
             let is_other = |it: &UnusedManifest| !matches!(it, UnusedManifest::Earlier(_));

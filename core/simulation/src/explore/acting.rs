@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::header::USER_AGENT;
 use http::{Method, Request};
-use optimist_client::{Editor, Intent, Next, NextRequest, OnConflict, Procedure, Reply, Way};
+use optimist_client::{Editor, Next, NextRequest, Procedure, Reply, Way};
 
 use super::tool::name_of;
 use crate::{Action, ActorId, ByHand, HistoryTree, NodeId, Operation};
@@ -72,21 +72,8 @@ pub(super) fn name_tool(tree: &mut HistoryTree, actor: ActorId, way: Way) {
 
 /// The action of an editor, who has a working copy.
 fn action_of_editor(tree: &mut HistoryTree, actor: ActorId, editor: &Editor) -> Option<Action> {
-    let plan = editor.plan();
-    tree.world_mut().actor_mut(actor).manager = Arc::clone(&plan.manager);
-    match editor.next_request() {
-        NextRequest::Read if editor.reads_scale() => Some(Action::GetScale),
-        NextRequest::Read => Some(Action::Get),
-        NextRequest::Send if plan.intent == Some(Intent::Delete) => {
-            let (preconditions, on_conflict) = (plan.preconditions(), plan.write.on_conflict);
-            Some(match on_conflict {
-                OnConflict::GiveUp => Action::Delete(preconditions),
-                _ => Action::DeleteRetrying(preconditions, on_conflict),
-            })
-        }
-        NextRequest::Send => Some(Action::Send(plan.write.clone())),
-        NextRequest::Nothing => None,
-    }
+    tree.world_mut().actor_mut(actor).manager = Arc::clone(&editor.plan().manager);
+    Action::next_of(editor)
 }
 
 /// The action of a tool that sends a request, with the tool's User-Agent. A tool that sends edits of a copy has that
