@@ -9,7 +9,7 @@ use optimist_tests::page::{Browser, FAILING, Fault, Site, dist};
 
 use serde_json::Value;
 
-use super::{ENTER, press};
+use super::{ENTER, press, wait_until_whole};
 
 const WIDE: (u32, u32) = (1440, 900);
 const PHONE: (u32, u32) = (390, 844);
@@ -322,8 +322,7 @@ impl Visit {
         self.open(&site.url(), WIDE);
         // Until all of it is there, a trap opens the page once more.
         self.press("Editor A", "Get");
-        let step = "return document.querySelector('#history .step')";
-        self.browser.wait("a step", step, &[]);
+        wait_until_whole(&self.browser);
         let trap = format!("{FAILING} setTimeout(failing.trap)");
         self.browser.run(&trap, &[]);
         let script = "return document.querySelector('#stopped').checkVisibility()";

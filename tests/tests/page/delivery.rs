@@ -7,7 +7,7 @@ use std::time::Duration;
 use optimist_tests::page::{Browser, Engine, FAILING, Fault, Site, dist};
 use serde_json::json;
 
-use super::{ENTER, press, says_nothing};
+use super::{ENTER, press, says_nothing, wait_until_whole};
 
 /// The second file of the program: what *Play* needs.
 const PLAY: &str = "_play.wasm";
@@ -413,6 +413,7 @@ fn a_trap_is_announced_with_the_session_and_nothing_goes_on_behind_it() {
         "window.Promise.resolve().then(failing.trap)",
     ] {
         let browser = open_and_read(&site);
+        wait_until_whole(&browser);
         wait_until_kept(&browser);
         browser.run(
             "window.ticks = 0; setInterval(() => window.ticks++, 1)",
@@ -455,6 +456,7 @@ fn a_trap_is_announced_with_the_session_and_nothing_goes_on_behind_it() {
 fn when_the_memory_is_used_up_the_page_says_that_it_has_stopped() {
     let site = Site::serve(&dist());
     let browser = open_and_read(&site);
+    wait_until_whole(&browser);
     wait_until_kept(&browser);
     // Whatever memory is left goes to waste.
     browser.run(
@@ -477,6 +479,7 @@ fn when_the_memory_is_used_up_the_page_says_that_it_has_stopped() {
 fn a_mistake_of_somebody_else_does_not_stop_the_page() {
     let site = Site::serve(&dist());
     let browser = open_and_read(&site);
+    wait_until_whole(&browser);
     browser.run(
         "setTimeout(() => { throw new Error('an extension') });
         setTimeout(() => { throw null });

@@ -24,6 +24,14 @@ fn press(browser: &Browser, region: &str, name: &str) {
     browser.click(&browser.control(region, name));
 }
 
+/// Waits until all files of the program are there: its last file has the help.
+fn wait_until_whole(browser: &Browser) {
+    browser.click_selector("[aria-label='Help and keys']");
+    let open = "return document.querySelector('dialog[open] #dialog-close')";
+    browser.wait("the help", open, &[]);
+    browser.click_selector("#dialog-close");
+}
+
 /// Nothing went wrong that only the console tells.
 fn says_nothing(browser: &Browser) {
     let severe: Vec<_> = browser
