@@ -76,6 +76,12 @@ pub(super) struct Comprehension {
 }
 
 impl Expr {
+    /// Returns whether it or a part of it is a variable of this name.
+    pub(super) fn names(&self, variable: &str) -> bool {
+        let is_it = matches!(&self.kind, ExpressionKind::Ident(name) if name == variable);
+        is_it || self.parts().into_iter().any(|part| part.names(variable))
+    }
+
     /// The expressions in this one.
     pub(super) fn parts(&self) -> Vec<&Expr> {
         match &self.kind {

@@ -7,8 +7,9 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use super::ast::{Expr, ExpressionKind, Literal, Message};
-use super::check::messages::JSON_PATCH;
+use super::check::messages::{JSON_PATCH, OBJECT};
 use super::evaluate::{Bindings, Evaluated, EvaluationError, Machine};
+use super::types::CelType;
 use super::value::{MapKey, MessageValue, Val};
 use super::{Unusable, run_cost};
 
@@ -56,6 +57,12 @@ pub fn apply_configuration(
     variables: &[(&'static str, Value)],
 ) -> Result<ApplyConfiguration, ChangeError> {
     let value = super::run_with(text, variables, true)?;
+    if !matches!(&value, Val::Message(message) if message.ty == OBJECT) {
+        let found = value.type_name();
+        return Err(ChangeError::Mistyped(format!(
+            "unsupported return type from ApplyConfiguration expression: {found}"
+        )));
+    }
     check_names(&value)?;
     let mut foreign = Vec::new();
     find_foreign(&value, "", &mut foreign);
@@ -182,27 +189,32 @@ fn printed(value: &Val) -> String {
 pub fn json_patch(text: &str, variables: &[(&'static str, Value)]) -> Result<Value, ChangeError> {
     let value = super::run_with(text, variables, true)?;
     let Val::List(operations) = &value else {
-        return Err(ChangeError::Unknown);
+        return Err(ChangeError::Mistyped(
+            "type mismatch: JSONPatchType.expression should evaluate to array".to_owned(),
+        ));
     };
     operations.items.iter().map(operation).collect()
 }
 
-/// The name of the type of an expression that says how to change an object, with these variables of any type.
+/// The type of an expression that says how to change an object, with these variables of any type.
 ///
 /// # Errors
 /// The reason why it cannot be used.
 pub fn type_of_change(
     text: &str,
     variables: &[&str],
-    object: (&str, &[&str]),
-) -> Result<String, Unusable> {
+    object: (&str, &[(&str, CelType)]),
+) -> Result<CelType, Unusable> {
     super::type_with(text, variables, object, true)
 }
 
 /// One operation. What it does not name is absent, but for its kind and path.
 fn operation(operation: &Val) -> Result<Value, ChangeError> {
     let Val::Message(message) = operation else {
-        return Err(ChangeError::Unknown);
+        return Err(ChangeError::Mistyped(
+            "type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch"
+                .to_owned(),
+        ));
     };
     let mut written = Map::new();
     for name in ["op", "path"] {
@@ -367,6 +379,31 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_is_no_message_is_no_change() {
+        let mistyped = |why: &str| ChangeError::Mistyped(why.to_owned());
+        for (text, ty) in [
+            ("object.spec.n", "int"),
+            ("'a'", "string"),
+            ("[Object{}]", "list"),
+            ("{'a': 'b'}", "map"),
+            ("null", "null_type"),
+        ] {
+            let why = format!("unsupported return type from ApplyConfiguration expression: {ty}");
+            assert_eq!(
+                apply_configuration(text, &object()),
+                Err(mistyped(&why)),
+                "{text}"
+            );
+        }
+        let why = "type mismatch: JSONPatchType.expression should evaluate to array";
+        assert_eq!(json_patch("object.spec", &object()), Err(mistyped(why)));
+        assert_eq!(
+            json_patch("['a']", &object()),
+            Err(mistyped(&format!("{why} of JSONPatch")))
+        );
+    }
+
+    #[test]
     fn a_json_patch_has_the_operations_of_its_list() {
         let text = "[JSONPatch{op: 'add', path: '/a', value: Object.a{b: 1}}, JSONPatch{op: 'move', from: '/a', path: '/c'}]";
         let expected = json!([
@@ -379,7 +416,7 @@ mod tests {
     #[test]
     fn only_expressions_that_change_objects_make_messages() {
         let known = type_of_change("Object{}", &[], ("", &[]));
-        assert_eq!(known.as_deref(), Ok("Object"));
+        assert!(matches!(known, Ok(CelType::Message(ty)) if &*ty == "Object"));
         assert!(super::super::type_of("Object{}", &[], ("", &[])).is_err());
     }
 }

@@ -45,11 +45,13 @@ impl Declared {
         })
     }
 
-    /// The type of an object with these fields, whose values are of any type.
-    pub(super) fn object_with(fields: &[&str]) -> CelType {
-        let any = Self::simple(CelType::Dyn, MAX_REQUEST, 1);
+    /// The type of an object with these fields.
+    pub(super) fn object_with(fields: &[(&str, CelType)]) -> CelType {
         let fields = fields.iter();
-        let fields = fields.map(|name| ((*name).to_owned(), any.clone()));
+        let fields = fields.map(|(name, ty)| {
+            let field = Self::simple(ty.clone(), MAX_REQUEST, 1);
+            ((*name).to_owned(), field)
+        });
         let shape = DeclaredShape::Object(fields.collect());
         CelType::Object(Arc::new(Self {
             shape,

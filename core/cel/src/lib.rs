@@ -170,25 +170,30 @@ pub fn is_identifier(text: &str) -> bool {
         && !words.contains(&text)
 }
 
-/// Reads and checks an expression on variables of any type, and gives the name of its type. If a
-/// variable is an object with certain fields only, it is named with them.
+/// Returns whether an expression names a variable. One that cannot be read names none.
+pub fn names(text: &str, variable: &str) -> bool {
+    parser::parse(text).is_ok_and(|parsed| parsed.expr.names(variable))
+}
+
+/// Reads and checks an expression on variables of any type, and gives its type. If a variable is an object with certain
+/// fields only, it is named with them and their types.
 ///
 /// # Errors
 /// The reason why it cannot be used.
 pub fn type_of(
     text: &str,
     variables: &[&str],
-    object: (&str, &[&str]),
-) -> Result<String, Unusable> {
+    object: (&str, &[(&str, CelType)]),
+) -> Result<CelType, Unusable> {
     type_with(text, variables, object, false)
 }
 
 fn type_with(
     text: &str,
     variables: &[&str],
-    (object, fields): (&str, &[&str]),
+    (object, fields): (&str, &[(&str, CelType)]),
     changes: bool,
-) -> Result<String, Unusable> {
+) -> Result<CelType, Unusable> {
     let failed = |mut mistakes: Vec<ParseError>| {
         let shown = ast::display_mistakes(&mut mistakes, text);
         Unusable::Wrong(format!("compilation failed: {shown}"))
@@ -217,7 +222,7 @@ fn type_with(
         let why = format!("program instantiation failed: {why}");
         return Err(Unusable::Wrong(why));
     }
-    Ok(checked.types[parsed.expr.id].to_string())
+    Ok(checked.types[parsed.expr.id].clone())
 }
 
 /// Reads and evaluates an expression on variables of any type.

@@ -14,14 +14,15 @@ pub(crate) const JSON_PATCH: &str = "JSONPatch";
 pub(in crate::check) const ESCAPE: &str = "jsonpatch.escapeKey";
 
 /// The type of an apply configuration. The types of its fields begin with it.
-const OBJECT: &str = "Object";
+pub(crate) const OBJECT: &str = "Object";
 
 fn is_known(ty: &str) -> bool {
     let below = ty.strip_prefix(OBJECT);
     ty == JSON_PATCH || below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
 }
 
-/// The type of a field of a message; `None` if there is no such field. (A field that there is not is one without a type.)
+/// The type of a field of a message; `None` if the message has no such field. The fields of `Object` and of the types
+/// below it are not declared, so each of them has any type.
 pub(super) fn field(ty: &str, field: &str) -> Option<CelType> {
     match (ty, field) {
         (JSON_PATCH, "op" | "from" | "path") => Some(CelType::String),

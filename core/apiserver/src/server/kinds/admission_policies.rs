@@ -8,7 +8,7 @@ use super::checks::{Checked, FieldCheck};
 use super::job_policies::too_many;
 use super::label_selector::list;
 use super::names;
-use crate::cel;
+use crate::cel::{self, CelType};
 use crate::field::ErrorPath;
 use crate::object::{Metadata, text};
 use crate::status::FieldError;
@@ -43,12 +43,18 @@ const VARIABLES: [&str; 7] = [
     "params",
 ];
 
+/// The kinds of changes: each with the field that has its expression, and the type of that.
+const CHANGES: [(&str, &str, &str); 2] = [
+    ("ApplyConfiguration", "applyConfiguration", "Object"),
+    ("JSONPatch", "jsonPatch", "list(JSONPatch)"),
+];
+
 /// Checks an expression, which gives a value of one of these types.
 fn expression(
     written: &str,
     path: &ErrorPath<'_>,
     variables: &[&str],
-    composed: &[&str],
+    composed: &[(&str, CelType)],
     types: &[&str],
 ) -> Option<FieldError> {
     let found = cel::type_of(written, variables, ("variables", composed));
@@ -57,26 +63,31 @@ fn expression(
 
 /// Refuses an expression of another type than these.
 fn checked_type(
-    found: Result<String, cel::Unusable>,
+    found: Result<CelType, cel::Unusable>,
     written: &str,
     path: &ErrorPath<'_>,
     variables: &[&str],
     types: &[&str],
 ) -> Option<FieldError> {
     // Its functions are not known here.
-    if variables.contains(&"authorizer") && written.contains("authorizer") {
+    if variables.contains(&"authorizer") && cel::names(written, "authorizer") {
         return None;
     }
     let is_wanted =
         |found: &str| types.contains(&found) || found == "null" && types.contains(&"null_type");
+    let found = found.map(|found| match found {
+        CelType::Null => "null_type".to_owned(),
+        found => found.to_string(),
+    });
     let detail = match found {
         Ok(found) if is_wanted(&found) => return None,
-        // These have types of their own, which are not known here.
+        // These have types of their own, which are not known here. None of these is a change.
         Ok(found)
             if found == "dyn"
+                && !changes(types)
                 && ["variables", "request", "namespaceObject"]
                     .iter()
-                    .any(|typed| written.contains(typed)) =>
+                    .any(|typed| cel::names(written, typed)) =>
         {
             return None;
         }
@@ -93,6 +104,11 @@ fn checked_type(
     Some(FieldError::invalid(path, &written.into(), detail))
 }
 
+/// Returns whether an expression of one of these types says how to change an object.
+fn changes(types: &[&str]) -> bool {
+    CHANGES.iter().any(|(.., ty)| types.contains(ty))
+}
+
 /// The variables in the scope of a policy's expressions: `variables` only if it has some, and `params` only if it has
 /// a kind of them.
 fn variables(policy: &Value) -> Vec<&'static str> {
@@ -105,11 +121,18 @@ fn variables(policy: &Value) -> Vec<&'static str> {
     VARIABLES.into_iter().filter(is_there).collect()
 }
 
-/// The names of the first variables of a policy: each variable sees those before it, and nothing else.
-fn composed(policy: &Value, count: usize) -> Vec<&str> {
-    let all = list(&policy["spec"], "variables").iter().take(count);
-    let given = all.filter(|variable| !text(variable, "expression").trim().is_empty());
-    given.map(|variable| text(variable, "name")).collect()
+/// The first variables of a policy with their types: each variable sees those before it, and nothing else.
+fn composed(policy: &Value, count: usize) -> Vec<(&str, CelType)> {
+    let known = variables(policy);
+    let mut composed = Vec::new();
+    for variable in list(&policy["spec"], "variables").iter().take(count) {
+        let written = text(variable, "expression").trim();
+        if !written.is_empty() {
+            let found = cel::type_of(written, &known, ("variables", &composed));
+            composed.push((text(variable, "name"), found.unwrap_or(CelType::Dyn)));
+        }
+    }
+    composed
 }
 
 /// `validateParamKind`.
@@ -229,7 +252,7 @@ fn variable(
     let composed = composed(policy, i);
     if written.trim().is_empty() {
         errors.push(FieldError::required(field, "expression is not specified"));
-    } else if !written.contains("authorizer")
+    } else if !cel::names(written, "authorizer")
         && let Err(cel::Unusable::Wrong(why)) =
             cel::type_of(written, &variables(policy), ("variables", &composed))
     {
@@ -297,18 +320,14 @@ fn mutated_operations(resources: &Checked<'_>, errors: &mut Vec<FieldError>) {
 
 /// `validateMutation`.
 fn mutation(mutation: &Checked<'_>, errors: &mut Vec<FieldError>) {
-    const KINDS: [(&str, &str, &str); 2] = [
-        ("ApplyConfiguration", "applyConfiguration", "Object"),
-        ("JSONPatch", "jsonPatch", "list(JSONPatch)"),
-    ];
     let field = mutation.path.child("patchType");
     let kind = text(mutation.value, "patchType");
     if kind.is_empty() {
         errors.push(FieldError::required(field, ""));
         return;
     }
-    let Some((_, own, ty)) = KINDS.iter().find(|(name, ..)| *name == kind) else {
-        let supported = KINDS.map(|(name, ..)| name);
+    let Some((_, own, ty)) = CHANGES.iter().find(|(name, ..)| *name == kind) else {
+        let supported = CHANGES.map(|(name, ..)| name);
         errors.push(FieldError::not_supported(field, &kind.into(), &supported));
         return;
     };
@@ -320,7 +339,7 @@ fn mutation(mutation: &Checked<'_>, errors: &mut Vec<FieldError>) {
         }
         Some(change) => errors.extend(changing_expression(mutation.object, change, &path, ty)),
     }
-    for (_, other, _) in KINDS.iter().filter(|(name, ..)| *name != kind) {
+    for (_, other, _) in CHANGES.iter().filter(|(name, ..)| *name != kind) {
         if mutation.value.get(other).is_some() {
             let shown = format!("{{{other}}}");
             let detail = format!("must not be specified when patchType is {kind}");
@@ -485,7 +504,54 @@ mod tests {
                  failed: ERROR: <input>:1:10: undefined field 'c'\n | variables.c > 1\n | .........^"
             ]
         );
+        // A variable has the type of its expression.
+        assert_eq!(
+            said(json!([variable("a", "1")]), "variables.a"),
+            [
+                "spec.validations[0].expression: Invalid value: \"variables.a\": must evaluate to \
+                 bool but got int"
+            ]
+        );
         let own = json!([variable("a", "variables.a")]);
         assert_eq!(said(own, "variables.a == 1").len(), 1);
+    }
+
+    #[test]
+    fn only_an_expression_that_gives_an_object_is_an_apply_configuration() {
+        let variable = |expression: &str| json!([{"name": "v", "expression": expression}]);
+        let wrong = |expression: &str, variables: Value| {
+            let policy = json!({"spec": {"variables": variables}});
+            let change = json!({"expression": expression});
+            let path = ErrorPath::new("applyConfiguration");
+            changing_expression(&policy, &change, &path, "Object").map(|error| error.to_string())
+        };
+        let got = |expression: &str, ty: &str| {
+            Some(format!(
+                "applyConfiguration.expression: Invalid value: \"{expression}\": must evaluate to \
+                 Object but got {ty}"
+            ))
+        };
+        for (of_variable, ty) in [
+            ("1", "int"),
+            ("'x'", "string"),
+            ("[1]", "list(int)"),
+            ("{'a': {'b': 'c'}}", "map(string, map(string, string))"),
+            ("null", "null_type"),
+            ("object", "dyn"),
+        ] {
+            let found = wrong("variables.v", variable(of_variable));
+            assert_eq!(found, got("variables.v", ty), "{of_variable}");
+        }
+        let none = json!([]);
+        assert_eq!(
+            wrong("'authorizer'", none.clone()),
+            got("'authorizer'", "string")
+        );
+        assert_eq!(wrong("object", none.clone()), got("object", "dyn"));
+        assert!(wrong("request.operation", none.clone()).is_some());
+        assert_eq!(
+            wrong("request.name == 'a' ? Object{} : Object{}", none),
+            None
+        );
     }
 }

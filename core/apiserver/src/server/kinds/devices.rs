@@ -10,7 +10,7 @@ use super::checks::FieldCheck;
 use super::job_policies::too_many;
 use super::label_selector::list;
 use super::{metadata, names, resources, volumes};
-use crate::cel;
+use crate::cel::{self, CelType};
 use crate::field::ErrorPath;
 use crate::object::text;
 use crate::status::FieldError;
@@ -245,8 +245,9 @@ fn expression(written: &str, path: &ErrorPath<'_>) -> Option<FieldError> {
     if written.contains("cel.") {
         return None;
     }
-    let detail = match cel::type_of(written, &["device"], ("device", &FIELDS)) {
-        Ok(found) if matches!(found.as_str(), "bool" | "dyn") => return None,
+    let fields = FIELDS.map(|field| (field, CelType::Dyn));
+    let detail = match cel::type_of(written, &["device"], ("device", &fields)) {
+        Ok(CelType::Bool | CelType::Dyn) => return None,
         Ok(found) => format!("must evaluate to bool or the unknown type, not {found}"),
         Err(cel::Unusable::Wrong(why)) => why,
         Err(cel::Unusable::Unknown) => return None,
