@@ -96,6 +96,7 @@ impl ApiServer {
         produce: impl FnOnce(&Self, &Value) -> Result<DraftObject, Refusal>,
     ) -> Result<ObjectAnswer, Refusal> {
         let Some(parent) = &info.parent else {
+            let produce = |server: &Self, live: &Value, _: &mut Trace| produce(server, live);
             return self.write_object(info, uid, may_create, trace, produce);
         };
         let whole = RequestInfo {
@@ -103,22 +104,26 @@ impl ApiServer {
             parent: None,
             ..info.clone()
         };
-        let mut answer = self.write_object(&whole, uid, false, trace, |server, live| {
-            scale::write_through(server, parent, live, produce)
+        let mut answer = self.write_object(&whole, uid, false, trace, |server, live, trace| {
+            scale::write_through(server, parent, live, |server, view| {
+                let mut draft = produce(server, view)?;
+                server.mutate(info, &mut draft, Some(view), trace)?;
+                Ok(draft)
+            })
         })?;
         answer.body = Arc::new(scale::scale_of(parent, &answer.body));
         Ok(answer)
     }
 
     /// Reads the object, lets `produce` make the new one of it, checks, compares and puts
-    /// (`Store.Update` over `GuaranteedUpdate`).
+    /// (`Store.Update` over `GuaranteedUpdate`). Policies have changed a view before it becomes the object.
     fn write_object(
         &mut self,
         info: &RequestInfo,
         uid: &str,
         may_create: bool,
         trace: &mut Trace,
-        produce: impl FnOnce(&Self, &Value) -> Result<DraftObject, Refusal>,
+        produce: impl FnOnce(&Self, &Value, &mut Trace) -> Result<DraftObject, Refusal>,
     ) -> Result<ObjectAnswer, Refusal> {
         let key = storage_key(&info.resource, &info.namespace, &info.name);
         let found = self.store.get(&key);
@@ -131,15 +136,17 @@ impl ApiServer {
                 // The storage compares the uid with the uid of an empty object.
                 return Err(uid_differs(info, &key, uid, None, trace));
             }
-            let draft = produce(self, &self.nothing(info))?;
+            let draft = produce(self, &self.nothing(info), trace)?;
             return self.create_missing(info, draft, trace);
         };
         let live = self.read_back(&info.resource, &stored);
         if !uid.is_empty() && uid != live.uid() {
             return Err(uid_differs(info, &key, uid, Some(live.uid()), trace));
         }
-        let mut draft = produce(self, &live)?;
-        self.mutate(info, &mut draft, Some(&live), trace)?;
+        let mut draft = produce(self, &live, trace)?;
+        if info.subresource != scale::SCALE {
+            self.mutate(info, &mut draft, Some(&live), trace)?;
+        }
         let DraftObject {
             mut object,
             empties,
@@ -157,7 +164,7 @@ impl ApiServer {
         let namespace = || self.namespace_of(info);
         before_update(info, &mut object, &empties, &live, &namespace)?;
         let facts = note_warnings(info, &object, &live, trace);
-        self.admit_update(info, &object, &live, trace)?;
+        self.admit_written(info, &object, &live, trace)?;
         info.resource
             .note_time(&mut object, &live, self.environment.now());
         trace.facts.extend(facts);
@@ -173,6 +180,26 @@ impl ApiServer {
             live,
         };
         self.store_update(info, object, &empties, before, trace)
+    }
+
+    /// Asks the plugins of admission about a change. They see the view through which an object is written.
+    fn admit_written(
+        &mut self,
+        info: &RequestInfo,
+        object: &Value,
+        live: &Value,
+        trace: &mut Trace,
+    ) -> Result<(), Refusal> {
+        let Some(view) = scale::resource().filter(|_| info.subresource == scale::SCALE) else {
+            return self.admit_update(info, object, live, trace);
+        };
+        let seen = RequestInfo {
+            resource: Arc::clone(view),
+            parent: Some(Arc::clone(&info.resource)),
+            ..info.clone()
+        };
+        let shown = |object| scale::scale_of(&info.resource, object);
+        self.admit_update(&seen, &shown(object), &shown(live), trace)
     }
 
     /// Puts an object that is ready in the place of the stored one, unless they are equal.

@@ -28,6 +28,7 @@ pub(super) fn is_exempt(asked: &Attributes<'_>) -> bool {
 }
 
 /// Returns the version in which a policy and one of its bindings see a request; `None` if one of them does not name it.
+/// A view is seen in its own version, whatever resource it belongs to.
 pub(super) fn version_for(
     server: &ApiServer,
     policy: &Value,
@@ -36,11 +37,17 @@ pub(super) fn version_for(
 ) -> Option<GroupVersion> {
     let version = matched_version(server, &policy["spec"]["matchConstraints"], asked, false)?;
     let own = &binding["spec"]["matchResources"];
-    (own.is_null() || matched_version(server, own, asked, true).is_some()).then_some(version)
+    if !own.is_null() && matched_version(server, own, asked, true).is_none() {
+        return None;
+    }
+    Some(match asked.info.parent {
+        Some(_) => asked.info.resource.group_version.clone(),
+        None => version,
+    })
 }
 
 /// Returns the version in which a policy or binding sees a request that it names; `None` if it does not name
-/// it. One that names none means all of its policy (`Matcher.Matches`).
+/// it. A binding that has no rules names every request that its policy names (`Matcher.Matches`).
 fn matched_version(
     server: &ApiServer,
     wanted: &Value,
@@ -54,7 +61,7 @@ fn matched_version(
         return None;
     }
     if of_binding && list(wanted, "resourceRules").is_empty() {
-        return Some(asked.info.resource.group_version.clone());
+        return Some(asked.info.stored_resource().group_version.clone());
     }
     named_version(wanted, "resourceRules", asked)
 }
@@ -64,14 +71,15 @@ fn matched_version(
 fn named_version(wanted: &Value, rules: &str, asked: &Attributes<'_>) -> Option<GroupVersion> {
     let rules = list(wanted, rules);
     let fits = |version: &GroupVersion| rules.iter().any(|rule| rule_fits(rule, asked, version));
-    let own = &asked.info.resource.group_version;
+    let resource = asked.info.stored_resource();
+    let own = &resource.group_version;
     if fits(own) {
         return Some(own.clone());
     }
     if text(wanted, "matchPolicy") == "Exact" {
         return None;
     }
-    let others = asked.info.resource.versions.iter();
+    let others = resource.versions.iter();
     let others = others.flat_map(|versions| &versions.all);
     let mut others = others.filter_map(|(version, _)| GroupVersion::parse(version));
     others.find(|version| version != own && fits(version))
@@ -88,7 +96,7 @@ fn rule_fits(rule: &Value, asked: &Attributes<'_>, version: &GroupVersion) -> bo
         "Namespaced" => info.resource.namespaced,
         _ => true,
     };
-    let (plural, subresource) = (&info.resource.plural, &info.subresource);
+    let (plural, subresource) = (&info.stored_resource().plural, &info.subresource);
     let resource = list(rule, "resources").iter().any(|wanted| {
         let wanted = wanted.as_str().unwrap_or_default();
         let (name, sub) = wanted.split_once('/').unwrap_or((wanted, ""));

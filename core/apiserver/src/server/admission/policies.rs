@@ -97,19 +97,25 @@ fn refused(asked: &Attributes<'_>, why: &str, reason: &str) -> Refusal {
     })
 }
 
-/// The variable `request`: the objects are of the given version, and the request may be of another one. What is
-/// empty is absent (`CreateAdmissionRequest` of `k8s.io/apiserver/pkg/admission/plugin/cel`).
+/// The variable `request`: the objects are of the given version, and the request may be of another one. A view has a
+/// kind of its own, and the resource of the object that it shows. What is empty is absent (`CreateAdmissionRequest` of
+/// `k8s.io/apiserver/pkg/admission/plugin/cel`).
 fn request(asked: &Attributes<'_>, version: &GroupVersion) -> Value {
     let info = asked.info;
     let resource = &info.resource;
     let of = |version: &GroupVersion, what: &str, name: &str| json!({"group": version.group, "version": version.version, what: name});
-    let (kind, plural) = (&resource.kind, &resource.plural);
+    let stored = info.stored_resource();
+    let (kind, plural) = (&resource.kind, &stored.plural);
     let own = &resource.group_version;
+    let of_resource = match info.parent {
+        Some(_) => &stored.group_version,
+        None => version,
+    };
     let mut request = json!({
         "uid": "", "operation": asked.operation,
         "kind": of(version, "kind", kind), "requestKind": of(own, "kind", kind),
-        "resource": of(version, "resource", plural),
-        "requestResource": of(own, "resource", plural),
+        "resource": of(of_resource, "resource", plural),
+        "requestResource": of(&stored.group_version, "resource", plural),
         "dryRun": info.options.dry_run,
         "userInfo": {"username": user::NAME, "uid": user::NAME, "groups": user::GROUPS},
         "options": {},

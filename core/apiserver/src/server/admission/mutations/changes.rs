@@ -84,6 +84,14 @@ fn applied(
     }
     let root = &info.resource.root;
     let mistaken = |why: String| Unchanged::Mistaken(format!("error applying patch: {why}"));
+    if info.parent.is_some() {
+        // The schema that the server publishes has no kind for a view.
+        let (version, kind) = (&info.resource.group_version, &info.resource.kind);
+        return Err(mistaken(format!(
+            "failed to convert patch object to typed object: no corresponding type for {version}, \
+             Kind={kind}"
+        )));
+    }
     let mut mistakes = apply::validate(&config, root, false);
     if mistakes.is_empty() {
         // What is no part of an object passes here as a text where any text does.
