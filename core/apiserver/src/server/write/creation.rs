@@ -95,6 +95,7 @@ impl ApiServer {
     ) -> Result<Arc<Value>, Refusal> {
         self.check_creation(info, &draft.object)?;
         self.mutate(info, &mut draft, None, trace)?;
+        normalize_namespace(info, &mut draft.object)?;
         let DraftObject {
             mut object,
             empties,
@@ -213,7 +214,7 @@ impl ApiServer {
             "" => object.name(),
             name => name,
         };
-        let key = storage_key(&info.resource, object.namespace(), name);
+        let key = storage_key(&info.resource, &info.namespace, name);
         let resource = info.group_resource();
         if let Some((_, existing)) = self.store.get(&key) {
             return Err(if !object.meta_text("generateName").is_empty() {

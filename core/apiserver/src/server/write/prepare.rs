@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::endpoint;
+use super::{endpoint, normalize_namespace};
 use crate::apply::{PathElement, Set};
 use crate::go;
 use crate::object::{Metadata, text};
@@ -22,6 +22,7 @@ pub(super) fn before_update(
     namespace: Namespace<'_>,
 ) -> Result<(), Refusal> {
     check_version_named(info, object)?;
+    normalize_namespace(info, object)?;
     let keep = |object: &mut Value, field: &str| {
         let value = live.metadata().and_then(|meta| meta.get(field));
         object.set_meta(field, value.cloned().unwrap_or(Value::Null));
