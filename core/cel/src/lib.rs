@@ -74,6 +74,9 @@ pub use declared::{Declared, DeclaredShape, MAX_REQUEST};
 pub use schema::{ListKind, ValueSchema};
 pub use types::CelType;
 
+/// The message of an expression that cost more than one may (`cel-go/interpreter`).
+pub const LIMIT_EXCEEDED: &str = "operation cancelled: actual cost limit exceeded";
+
 /// The variable that has the value.
 const SELF: &str = "self";
 /// The variable that has the stored value.

@@ -144,6 +144,11 @@ fn seen_in(info: &RequestInfo, object: &Value, version: &GroupVersion) -> Value 
     }
 }
 
+/// The failure of an expression, as a policy tells it (`activation.Evaluate` of `plugin/cel`).
+pub(super) fn failure(expression: &str, why: &str) -> String {
+    format!("expression '{expression}' resulted in error: {why}")
+}
+
 /// One policy on one request with one of its parameters.
 #[derive(Clone)]
 pub(super) struct Evaluation<'a> {
@@ -259,15 +264,9 @@ impl<'a> Evaluation<'a> {
             match self.value(expression, trace) {
                 Outcome::Bool(true) | Outcome::Unknown => {}
                 Outcome::Failed(_) | Outcome::TooCostly if self.ignores_failures() => {}
-                Outcome::Failed(why) => {
-                    let why = format!("expression '{expression}' resulted in error: {why}");
-                    denials.push(failed(why));
-                }
+                Outcome::Failed(why) => denials.push(failed(failure(expression, &why))),
                 Outcome::TooCostly => {
-                    let why = "validation failed due to running out of cost budget, no further \
-                         validation rules will be run";
-                    denials.push(failed(why.to_owned()));
-                    break;
+                    denials.push(failed(failure(expression, cel::LIMIT_EXCEEDED)));
                 }
                 _ => denials.push(Denial {
                     message: self.message(validation, expression, trace),
@@ -287,11 +286,8 @@ impl<'a> Evaluation<'a> {
             let expression = text(condition, "expression");
             match self.value(expression, trace) {
                 Outcome::Bool(true) => {}
-                Outcome::Failed(why) => {
-                    mistakes.push(format!(
-                        "expression '{expression}' resulted in error: {why}"
-                    ));
-                }
+                Outcome::Failed(why) => mistakes.push(failure(expression, &why)),
+                Outcome::TooCostly => mistakes.push(failure(expression, cel::LIMIT_EXCEEDED)),
                 _ => return Ok(false),
             }
         }

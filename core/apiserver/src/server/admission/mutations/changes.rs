@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::super::policies::failure;
 use crate::apply::{self, listed};
 use crate::cel::{self, ApplyConfiguration, ChangeError};
 use crate::json::Node;
@@ -45,7 +46,7 @@ pub(super) fn changed(
     let seen = variables.iter().find(|(name, _)| *name == "object");
     let object = seen.map_or(&Value::Null, |(_, object)| object);
     let expression = expression_of(mutation);
-    let failed = |error| failure(error, expression);
+    let failed = |error| unchanged(error, expression);
     if text(mutation, "patchType") == "JSONPatch" {
         let operations = cel::json_patch(expression, variables).map_err(failed)?;
         return json_patched(info, object, operations);
@@ -54,16 +55,12 @@ pub(super) fn changed(
     applied(info, object, config)
 }
 
-/// An expression that fails, as the policy tells it (`activation.Evaluate` of `plugin/cel`).
-fn failure(error: ChangeError, expression: &str) -> Unchanged {
+/// The reason why an expression gives no change, as the policy tells it.
+fn unchanged(error: ChangeError, expression: &str) -> Unchanged {
     Unchanged::Mistaken(match error {
-        ChangeError::Failed(why) => format!("expression '{expression}' resulted in error: {why}"),
+        ChangeError::Failed(why) => failure(expression, &why),
         ChangeError::Mistyped(why) => why,
-        ChangeError::TooCostly => {
-            "validation failed due to running out of cost budget, no further \
-             validation rules will be run"
-                .to_owned()
-        }
+        ChangeError::TooCostly => failure(expression, cel::LIMIT_EXCEEDED),
         ChangeError::Panics => return Unchanged::Refused(patching::panicked()),
         ChangeError::Unknown => return Unchanged::Unknown(expression.to_owned()),
     })
