@@ -1,5 +1,7 @@
 //! Expressions, as the parser builds them. Macros are expanded to folds.
 
+use std::collections::BTreeSet;
+
 /// One expression. The id leads to its place in the text and to its type.
 #[derive(Clone, Debug)]
 pub(super) struct Expr {
@@ -76,6 +78,18 @@ pub(super) struct Comprehension {
 }
 
 impl Expr {
+    /// Finds the fields of a variable that it uses.
+    pub(super) fn find_fields(&self, variable: &str, found: &mut BTreeSet<String>) {
+        if let ExpressionKind::Select { operand, field, .. } = &self.kind
+            && matches!(&operand.kind, ExpressionKind::Ident(name) if name == variable)
+        {
+            found.insert(field.clone());
+        }
+        for part in self.parts() {
+            part.find_fields(variable, found);
+        }
+    }
+
     /// Returns whether it or a part of it is a variable of this name.
     pub(super) fn names(&self, variable: &str) -> bool {
         let is_it = matches!(&self.kind, ExpressionKind::Ident(name) if name == variable);

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
+use super::Activation;
 use super::ast::{Expr, ExpressionKind, Literal, Message};
 use super::check::messages::{JSON_PATCH, OBJECT};
 use super::evaluate::{Bindings, Evaluated, EvaluationError, Machine};
@@ -48,15 +49,15 @@ pub struct ApplyConfiguration {
     pub foreign: Vec<(String, String)>,
 }
 
-/// Evaluates an expression on variables of any type, and gives its apply configuration (`applyConfigPatcher`).
+/// Evaluates an expression, and gives its apply configuration (`applyConfigPatcher`).
 ///
 /// # Errors
 /// The reason why there is none.
 pub fn apply_configuration(
     text: &str,
-    variables: &[(&'static str, Value)],
+    variables: &Activation,
 ) -> Result<ApplyConfiguration, ChangeError> {
-    let value = super::run_with(text, variables, true)?;
+    let value = variables.run(text, true).0?;
     if !matches!(&value, Val::Message(message) if message.ty == OBJECT) {
         let found = value.type_name();
         return Err(ChangeError::Mistyped(format!(
@@ -182,12 +183,12 @@ fn printed(value: &Val) -> String {
     }
 }
 
-/// Evaluates an expression on variables of any type, and gives the operations of its JSON patch (`jsonPatcher`).
+/// Evaluates an expression, and gives the operations of its JSON patch (`jsonPatcher`).
 ///
 /// # Errors
 /// The reason why there are none.
-pub fn json_patch(text: &str, variables: &[(&'static str, Value)]) -> Result<Value, ChangeError> {
-    let value = super::run_with(text, variables, true)?;
+pub fn json_patch(text: &str, variables: &Activation) -> Result<Value, ChangeError> {
+    let value = variables.run(text, true).0?;
     let Val::List(operations) = &value else {
         return Err(ChangeError::Mistyped(
             "type mismatch: JSONPatchType.expression should evaluate to array".to_owned(),
@@ -341,8 +342,8 @@ mod tests {
 
     use super::*;
 
-    fn object() -> [(&'static str, Value); 1] {
-        [("object", json!({"spec": {"n": 1}}))]
+    fn object() -> Activation {
+        Activation::new(&[("object", json!({"spec": {"n": 1}}))], &[])
     }
 
     #[test]

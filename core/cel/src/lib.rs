@@ -39,6 +39,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod activation;
 mod ast;
 mod changes;
 mod check;
@@ -58,6 +59,7 @@ mod tests;
 mod types;
 mod value;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -67,6 +69,7 @@ use evaluate::{EvaluationError, Machine};
 use parser::Unread;
 use value::{Val, converted};
 
+pub use activation::Activation;
 pub use changes::{
     ApplyConfiguration, ChangeError, apply_configuration, json_patch, type_of_change,
 };
@@ -178,6 +181,15 @@ pub fn names(text: &str, variable: &str) -> bool {
     parser::parse(text).is_ok_and(|parsed| parsed.expr.names(variable))
 }
 
+/// The fields of a variable that an expression uses. One that cannot be read uses none.
+pub fn fields_used(text: &str, variable: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    if let Ok(parsed) = parser::parse(text) {
+        parsed.expr.find_fields(variable, &mut found);
+    }
+    found
+}
+
 /// Reads and checks an expression on variables of any type, and gives its type. If a variable is an object with certain
 /// fields only, it is named with them and their types.
 ///
@@ -228,33 +240,10 @@ fn type_with(
     Ok(checked.types[parsed.expr.id].clone())
 }
 
-/// Reads and evaluates an expression on variables of any type.
-pub fn evaluate(text: &str, variables: &[(&'static str, Value)]) -> Outcome {
-    outcome(run(text, variables))
-}
-
-/// Evaluates like [`evaluate()`], for a value that other expressions use; `None` if there is none.
-pub fn evaluate_to_json(text: &str, variables: &[(&'static str, Value)]) -> Option<Value> {
-    run(text, variables).ok().and_then(|value| value.json())
-}
-
-fn run(text: &str, variables: &[(&'static str, Value)]) -> Result<Val, EvaluationError> {
-    run_with(text, variables, false)
-}
-
-fn run_with(
-    text: &str,
-    variables: &[(&'static str, Value)],
-    changes: bool,
-) -> Result<Val, EvaluationError> {
-    let mut parsed = parser::parse(text).map_err(|_| EvaluationError::Unknown)?;
-    let known = variables.iter();
-    let known = known.map(|(name, _)| ((*name).to_owned(), CelType::Dyn));
-    check::check_with(&mut parsed.expr, &parsed.places, known.collect(), changes)
-        .map_err(|_| EvaluationError::Unknown)?;
-    let values = variables.iter();
-    let values = values.map(|(name, value)| (*name, converted(value, None::<&Value>)));
-    Machine::default().run(&parsed.expr, values.collect()).0
+/// Reads and evaluates an expression. The second value is its cost.
+pub fn evaluate(text: &str, variables: &Activation) -> (Outcome, u64) {
+    let (value, cost) = variables.run(text, false);
+    (outcome(value), cost)
 }
 
 fn outcome(value: Result<Val, EvaluationError>) -> Outcome {

@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::declared::escaped;
+use super::evaluate::Evaluated;
 use super::functions::libraries::Semver;
 use super::functions::network::Url;
 use super::functions::times;
@@ -43,6 +44,8 @@ pub(super) enum Val {
     Semver(Rc<Semver>),
     Format(&'static str),
     Message(Rc<MessageValue>),
+    /// Variables that are made of others. One that failed fails where it is used.
+    Composed(Rc<BTreeMap<String, Evaluated>>),
     /// A value that an apply configuration cannot have, as Go prints it.
     Foreign(Rc<str>),
 }
@@ -136,6 +139,7 @@ impl Val {
             Val::Semver(_) => "kubernetes.Semver",
             Val::Format(_) => "kubernetes.NamedFormat",
             Val::Message(_) => "Object",
+            Val::Composed(_) => "kubernetes.variables",
             Val::Foreign(_) => "dyn",
         }
     }

@@ -45,6 +45,10 @@ pub(super) fn select(value: &Val, field: &str) -> Evaluated {
             let found = map.get(&MapKey::Text(field.into())).cloned();
             found.ok_or_else(|| EvaluationError::new(format!("no such key: {field}")))
         }
+        Val::Composed(known) => {
+            let missing = || Err(EvaluationError::new(format!("no such key: {field}")));
+            known.get(field).cloned().unwrap_or_else(missing)
+        }
         Val::Optional(None) => Ok(Val::Optional(None)),
         Val::Optional(Some(of)) => Ok(Val::Optional(optional(of, field))),
         Val::List(_) => Err(EvaluationError::no_overload()),
@@ -65,6 +69,7 @@ pub(super) fn optional(value: &Val, field: &str) -> Option<Rc<Val>> {
 /// Returns whether a value has a member.
 pub(super) fn has(value: &Val, field: &str) -> Evaluated {
     match value {
+        Val::Composed(known) => Ok(Val::Bool(known.contains_key(field))),
         Val::Map(_) | Val::Optional(_) => Ok(Val::Bool(optional(value, field).is_some())),
         _ => Err(EvaluationError::no_overload()),
     }

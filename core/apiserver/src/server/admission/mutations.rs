@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use self::changes::{Unchanged, changed, expression_of};
+use self::changes::{Unchanged, changed};
 use super::Attributes;
 use super::matching::{is_exempt, version_for};
-use super::policies::Evaluation;
+use super::policies::{Evaluation, seen_in};
 use crate::object::{GroupVersion, Metadata, text};
 use crate::server::body::DraftObject;
 use crate::server::kinds::label_selector::list;
@@ -53,8 +53,8 @@ struct Round<'a> {
 }
 
 impl ApiServer {
-    /// Lets policies change an object before the rules of its kind see it. Once one gave a change, the plugins of the
-    /// server see the object again, and then the policies that ask for it (`reinvoker.Admit` of
+    /// Lets policies change an object before the rules of its kind see it. After a policy has changed the object, the
+    /// plugins of the server see it again, and then the policies that ask for that (`reinvoker.Admit` of
     /// `k8s.io/apiserver/pkg/admission/reinvocation.go`).
     ///
     /// # Errors
@@ -210,15 +210,12 @@ impl Round<'_> {
             version,
         } = bound;
         let asked = attributes(self.info, &self.draft.object, self.old);
-        let parameters = Evaluation::all(self.server, &asked, version, policy, binding).len();
-        for i in 0..parameters {
+        let all = Evaluation::all(self.server, &asked, version, policy, binding);
+        for (i, mut evaluation) in all.into_iter().enumerate() {
             // What an earlier one changed is seen by the next.
-            let asked = attributes(self.info, &self.draft.object, self.old);
-            let mut all = Evaluation::all(self.server, &asked, version, policy, binding);
-            if i >= all.len() {
-                break;
+            if i > 0 {
+                evaluation.see(&seen_in(self.info, &self.draft.object, version));
             }
-            let evaluation = all.swap_remove(i);
             if evaluation.unbound.is_some() {
                 continue;
             }
@@ -249,12 +246,9 @@ impl Round<'_> {
         mut evaluation: Evaluation<'_>,
         trace: &mut Trace,
     ) -> Result<(), Refusal> {
-        let mut used = Vec::new();
         let seen = self.server.seen_as(self.info, &bound.version);
         for mutation in list(&bound.policy["spec"], "mutations") {
-            evaluation.compose_but(&used, trace);
-            Evaluation::note_used(&bound.policy, expression_of(mutation), &mut used);
-            match changed(&seen, mutation, &evaluation.variables) {
+            match changed(&seen, mutation, &evaluation) {
                 Ok(draft) => {
                     self.is_dirty = true;
                     evaluation.see(&draft.object);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Attributes;
 use super::matching::{is_exempt, namespace, version_for};
 use super::parameters::parameters;
-use crate::cel::{self, Outcome};
+use crate::cel::{self, Activation, Outcome};
 use crate::object::{GroupVersion, Metadata, text};
 use crate::server::kinds::label_selector::list;
 use crate::server::{ApiServer, Fact, RequestInfo, Trace, user};
@@ -21,6 +21,14 @@ const POLICIES_BELOW: &str = "/registry/validatingadmissionpolicies/";
 
 /// The longest message that an expression makes.
 const LONGEST_MESSAGE: usize = 5 * 1024;
+
+/// What the conditions of a policy may cost together, and its validations (`pkg/apis/cel/config.go`).
+const CONDITIONS_BUDGET: u64 = 2_500_000;
+const VALIDATIONS_BUDGET: u64 = 10_000_000;
+
+/// The message of an expression for which nothing is left.
+const OUT_OF_BUDGET: &str =
+    "validation failed due to running out of cost budget, no further validation rules will be run";
 
 /// A failed validation.
 struct Denial {
@@ -135,7 +143,7 @@ fn request(asked: &Attributes<'_>, version: &GroupVersion) -> Value {
 }
 
 /// An object in the version in which a policy sees it.
-fn seen_in(info: &RequestInfo, object: &Value, version: &GroupVersion) -> Value {
+pub(super) fn seen_in(info: &RequestInfo, object: &Value, version: &GroupVersion) -> Value {
     match &info.resource.versions {
         Some(versions) if *version != info.resource.group_version => {
             (versions.convert)(object.clone(), &version.to_string())
@@ -147,6 +155,38 @@ fn seen_in(info: &RequestInfo, object: &Value, version: &GroupVersion) -> Value 
 /// The failure of an expression, as a policy tells it (`activation.Evaluate` of `plugin/cel`).
 pub(super) fn failure(expression: &str, why: &str) -> String {
     format!("expression '{expression}' resulted in error: {why}")
+}
+
+/// The variables of expressions that together may cost so much.
+struct Budget {
+    variables: Activation,
+    left: u64,
+    /// `true` if an expression cost more than was left.
+    is_spent: bool,
+}
+
+impl Budget {
+    fn new(variables: Activation, left: u64) -> Self {
+        Self {
+            variables,
+            left,
+            is_spent: false,
+        }
+    }
+
+    /// Evaluates an expression; adds a fact if its value cannot be known here.
+    fn value(&mut self, expression: &str, trace: &mut Trace) -> Outcome {
+        let (outcome, cost) = cel::evaluate(expression, &self.variables);
+        match self.left.checked_sub(cost) {
+            Some(left) => self.left = left,
+            None => self.is_spent = true,
+        }
+        if outcome == Outcome::Unknown {
+            let expression = expression.to_owned();
+            trace.facts.push(Fact::RuleNotEvaluated(expression));
+        }
+        outcome
+    }
 }
 
 /// One policy on one request with one of its parameters.
@@ -225,14 +265,18 @@ impl<'a> Evaluation<'a> {
         text(&self.policy["spec"], "failurePolicy") == "Ignore"
     }
 
-    /// Evaluates an expression; adds a fact if its value cannot be known here.
-    fn value(&self, expression: &str, trace: &mut Trace) -> Outcome {
-        let outcome = cel::evaluate(expression, &self.variables);
-        if outcome == Outcome::Unknown {
-            let expression = expression.to_owned();
-            trace.facts.push(Fact::RuleNotEvaluated(expression));
-        }
-        outcome
+    /// The variables with those that the policy makes of them.
+    pub(super) fn composed(&self) -> Activation {
+        let composed = list(&self.policy["spec"], "variables").iter();
+        let composed = composed.map(|it| (text(it, "name"), text(it, "expression")));
+        Activation::new(&self.variables, &composed.collect::<Vec<_>>())
+    }
+
+    /// The object that the expressions see.
+    pub(super) fn object(&self) -> &Value {
+        let mut variables = self.variables.iter();
+        let found = variables.find(|(name, _)| *name == "object");
+        found.map_or(&Value::Null, |(_, object)| object)
     }
 
     /// Returns the failed validations of the request, in the order of the policy.
@@ -256,12 +300,20 @@ impl<'a> Evaluation<'a> {
             Ok(false) => return Vec::new(),
             Err(why) => return vec![failed(why)],
         }
-        self.compose(trace);
+        let mut budget = Budget::new(self.composed(), VALIDATIONS_BUDGET);
         let spec = &self.policy["spec"];
         let mut denials = Vec::new();
         for validation in list(spec, "validations") {
             let expression = text(validation, "expression").trim();
-            match self.value(expression, trace) {
+            let outcome = budget.value(expression, trace);
+            if budget.is_spent {
+                // That takes the place of what the others said.
+                return match self.ignores_failures() {
+                    true => Vec::new(),
+                    false => vec![failed(OUT_OF_BUDGET.to_owned())],
+                };
+            }
+            match outcome {
                 Outcome::Bool(true) | Outcome::Unknown => {}
                 Outcome::Failed(_) | Outcome::TooCostly if self.ignores_failures() => {}
                 Outcome::Failed(why) => denials.push(failed(failure(expression, &why))),
@@ -281,17 +333,28 @@ impl<'a> Evaluation<'a> {
     /// Returns whether the conditions of the policy hold, or why that cannot be known. One that does not hold outweighs
     /// those that fail (`matcher.Match` of `plugin/webhook/matchconditions`).
     pub(super) fn is_met(&self, trace: &mut Trace) -> Result<bool, String> {
+        let variables = Activation::new(&self.variables, &[]);
+        let mut budget = Budget::new(variables, CONDITIONS_BUDGET);
         let mut mistakes = Vec::new();
+        let mut is_refuted = false;
         for condition in list(&self.policy["spec"], "matchConditions") {
             let expression = text(condition, "expression");
-            match self.value(expression, trace) {
+            let outcome = budget.value(expression, trace);
+            if budget.is_spent {
+                return match self.ignores_failures() {
+                    true => Ok(false),
+                    false => Err(OUT_OF_BUDGET.to_owned()),
+                };
+            }
+            match outcome {
                 Outcome::Bool(true) => {}
                 Outcome::Failed(why) => mistakes.push(failure(expression, &why)),
                 Outcome::TooCostly => mistakes.push(failure(expression, cel::LIMIT_EXCEEDED)),
-                _ => return Ok(false),
+                _ => is_refuted = true,
             }
         }
         match mistakes.as_slice() {
+            _ if is_refuted => Ok(false),
             [] => Ok(true),
             _ if self.ignores_failures() => Ok(false),
             [one] => Err(one.clone()),
@@ -299,52 +362,11 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The variables that the policy makes of others.
-    fn compose(&mut self, trace: &mut Trace) {
-        self.compose_but(&[], trace);
-    }
-
-    /// Evaluates the variables of the policy, but for those that an earlier expression used: the server evaluates a
-    /// variable where it is used first (`plugin/cel/composition.go`).
-    pub(super) fn compose_but(&mut self, used: &[&str], trace: &mut Trace) {
-        let composed = list(&self.policy["spec"], "variables");
-        if composed.is_empty() {
-            return;
-        }
-        let mut before = self.variables.iter();
-        let before = before.position(|(name, _)| *name == "variables");
-        let mut kept = before.map_or(json!({}), |at| self.variables.remove(at).1);
-        if let Value::Object(kept) = &mut kept {
-            kept.retain(|name, _| used.contains(&name.as_str()));
-        }
-        self.variables.push(("variables", kept));
-        let anew = composed.iter();
-        for variable in anew.filter(|it| !used.contains(&text(it, "name"))) {
-            let value = cel::evaluate_to_json(text(variable, "expression"), &self.variables);
-            match (value, self.variables.last_mut()) {
-                (Some(value), Some((_, all))) => all[text(variable, "name")] = value,
-                _ => trace.facts.push(Fact::RuleNotEvaluated(
-                    text(variable, "expression").to_owned(),
-                )),
-            }
-        }
-    }
-
-    /// Adds the variables of the policy that an expression uses, with those that they use.
-    pub(super) fn note_used<'p>(policy: &'p Value, expression: &str, used: &mut Vec<&'p str>) {
-        for variable in list(&policy["spec"], "variables") {
-            let name = text(variable, "name");
-            if !used.contains(&name) && expression.contains(&format!("variables.{name}")) {
-                used.push(name);
-                Self::note_used(policy, text(variable, "expression"), used);
-            }
-        }
-    }
-
     fn message(&self, validation: &Value, expression: &str, trace: &mut Trace) -> String {
         let made = match text(validation, "messageExpression") {
             "" => String::new(),
-            written => match self.value(written, trace) {
+            written => match Budget::new(self.composed(), VALIDATIONS_BUDGET).value(written, trace)
+            {
                 Outcome::Text(message) => message.trim().to_owned(),
                 _ => String::new(),
             },

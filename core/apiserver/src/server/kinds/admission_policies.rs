@@ -121,16 +121,39 @@ fn variables(policy: &Value) -> Vec<&'static str> {
     VARIABLES.into_iter().filter(is_there).collect()
 }
 
-/// The first variables of a policy with their types: each variable sees those before it, and nothing else.
-fn composed(policy: &Value, count: usize) -> Vec<(&str, CelType)> {
-    let known = variables(policy);
-    let mut composed = Vec::new();
-    for variable in list(&policy["spec"], "variables").iter().take(count) {
+/// The most variables whose types an expression sees. With more, each is of any type: to find the types of many for many
+/// expressions would take long.
+const MOST_TYPED: usize = 64;
+
+/// The first variables of a policy: each variable sees those before it, and nothing else. Those that an expression uses
+/// have the types of their own expressions.
+fn composed<'p>(policy: &'p Value, count: usize, expression: &str) -> Vec<(&'p str, CelType)> {
+    let all = list(&policy["spec"], "variables").iter().take(count);
+    let all = all.map(|variable| {
         let written = text(variable, "expression").trim();
-        if !written.is_empty() {
-            let found = cel::type_of(written, &known, ("variables", &composed));
-            composed.push((text(variable, "name"), found.unwrap_or(CelType::Dyn)));
+        (text(variable, "name"), written)
+    });
+    let all: Vec<_> = all.filter(|(_, written)| !written.is_empty()).collect();
+    let mut composed: Vec<_> = all.iter().map(|(name, _)| (*name, CelType::Dyn)).collect();
+    let mut used = cel::fields_used(expression, "variables");
+    let mut typed = Vec::new();
+    for (place, (name, written)) in all.iter().enumerate().rev() {
+        if used.contains(*name) {
+            used.extend(cel::fields_used(written, "variables"));
+            typed.push(place);
         }
+    }
+    if typed.len() > MOST_TYPED {
+        return composed;
+    }
+    let known = variables(policy);
+    let mut before = Vec::new();
+    for place in typed.into_iter().rev() {
+        let (name, written) = all[place];
+        let found = cel::type_of(written, &known, ("variables", &before));
+        let ty = found.unwrap_or(CelType::Dyn);
+        composed[place].1 = ty.clone();
+        before.push((name, ty));
     }
     composed
 }
@@ -249,7 +272,7 @@ fn variable(
         errors.push(FieldError::invalid(field, &name.into(), detail));
     }
     let (written, field) = (text(variable, "expression"), path.child("expression"));
-    let composed = composed(policy, i);
+    let composed = composed(policy, i, written);
     if written.trim().is_empty() {
         errors.push(FieldError::required(field, "expression is not specified"));
     } else if !cel::names(written, "authorizer")
@@ -276,12 +299,13 @@ fn validations_or_annotations(spec: &Checked<'_>, errors: &mut Vec<FieldError>) 
 /// `validateValidation`.
 fn validation(validation: &Checked<'_>, errors: &mut Vec<FieldError>) {
     let known = variables(validation.object);
-    let composed = composed(validation.object, usize::MAX);
+    let composed = |written: &str| composed(validation.object, usize::MAX, written);
     let written = text(validation.value, "expression");
     let field = validation.path.child("expression");
     if written.trim().is_empty() {
         errors.push(FieldError::required(field, "expression is not specified"));
     } else {
+        let composed = composed(written);
         errors.extend(expression(written, &field, &known, &composed, &["bool"]));
     }
     let message = text(validation.value, "messageExpression");
@@ -292,6 +316,7 @@ fn validation(validation: &Checked<'_>, errors: &mut Vec<FieldError>) {
     } else if !message.is_empty() {
         // A message does not see what the requester may do.
         let known: Vec<&str> = known.into_iter().filter(|it| *it != "authorizer").collect();
+        let composed = composed(message);
         errors.extend(expression(message, &field, &known, &composed, &["string"]));
     }
     let message = text(validation.value, "message");
@@ -361,7 +386,7 @@ fn changing_expression(
     if written.is_empty() {
         return Some(FieldError::required(field, ""));
     }
-    let composed = composed(policy, usize::MAX);
+    let composed = composed(policy, usize::MAX, written);
     let known = variables(policy);
     let found = cel::type_of_change(written, &known, ("variables", &composed));
     checked_type(found, written, &field, &known, &[ty])
@@ -400,7 +425,7 @@ fn audit_annotations(annotations: &Checked<'_>, errors: &mut Vec<FieldError>) {
         } else {
             let types = ["string", "null_type"];
             let known = variables(annotations.object);
-            let composed = composed(annotations.object, usize::MAX);
+            let composed = composed(annotations.object, usize::MAX, written);
             errors.extend(expression(written, &value, &known, &composed, &types));
         }
         if items[..i].iter().any(|other| text(other, "key") == key) {

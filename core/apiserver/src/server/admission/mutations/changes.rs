@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::super::policies::failure;
+use super::super::policies::{Evaluation, failure};
 use crate::apply::{self, listed};
 use crate::cel::{self, ApplyConfiguration, ChangeError};
 use crate::json::Node;
@@ -29,7 +29,7 @@ pub(super) enum Unchanged {
 }
 
 /// The expression of a mutation.
-pub(super) fn expression_of(mutation: &Value) -> &str {
+fn expression_of(mutation: &Value) -> &str {
     let change = match text(mutation, "patchType") {
         "JSONPatch" => &mutation["jsonPatch"],
         _ => &mutation["applyConfiguration"],
@@ -37,14 +37,13 @@ pub(super) fn expression_of(mutation: &Value) -> &str {
     text(change, "expression")
 }
 
-/// The object with the change of a mutation, whose expression sees these variables.
+/// The object with the change of a mutation of a policy.
 pub(super) fn changed(
     info: &RequestInfo,
     mutation: &Value,
-    variables: &[(&'static str, Value)],
+    evaluation: &Evaluation<'_>,
 ) -> Result<DraftObject, Unchanged> {
-    let seen = variables.iter().find(|(name, _)| *name == "object");
-    let object = seen.map_or(&Value::Null, |(_, object)| object);
+    let (object, variables) = (evaluation.object(), &evaluation.composed());
     let expression = expression_of(mutation);
     let failed = |error| unchanged(error, expression);
     if text(mutation, "patchType") == "JSONPatch" {
