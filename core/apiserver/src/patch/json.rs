@@ -4,6 +4,8 @@
 
 mod diff;
 mod failed;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use std::collections::HashSet;
@@ -12,7 +14,7 @@ use serde_json::Value;
 
 pub use diff::json_diff;
 pub use failed::FailedOperation;
-use failed::MissingPlace;
+use failed::Failure;
 use tree::{Slot, Tree, TreeView, equal, find};
 
 use crate::go;
@@ -149,7 +151,7 @@ impl JsonPatch {
         let mut root = Tree::Stored(document);
         match self.run(&mut root) {
             Ok(()) => Ok(root.into()),
-            Err((_, error)) => Err(error),
+            Err((_, failure)) => Err(failure.error),
         }
     }
 
@@ -169,7 +171,7 @@ impl JsonPatch {
         self.operations.iter().map(RawOperation).all(|operation| {
             let mut paths = ["path", "from"]
                 .into_iter()
-                .filter_map(|name| operation.text(name).ok());
+                .filter_map(|name| operation.member(name));
             paths.all(elsewhere)
         })
     }
@@ -177,44 +179,32 @@ impl JsonPatch {
     /// The operation at which [`apply`](Self::apply) ends; `None` if it does not fail.
     pub fn failed_operation(&self, document: Value) -> Option<FailedOperation> {
         let mut root = Tree::Stored(document);
-        let (position, _) = self.run(&mut root).err()?;
+        let (position, failure) = self.run(&mut root).err()?;
         let operation = RawOperation(self.operations.get(position)?);
-        let op = operation.text("op").unwrap_or_default();
-        let path = operation.text("path");
-        let from = operation.text("from").unwrap_or_default();
-        let mut has_parent = |path: &str| find(&mut root, path).is_ok();
-        let missing = MissingPlace {
-            op: &op,
-            path: path.as_deref().unwrap_or_default(),
-            has_parent: has_parent(path.as_deref().unwrap_or_default()),
-            from: &from,
-            has_parent_of_from: has_parent(&from),
-        };
-        let reason = missing.reason();
+        let op = operation.member("op").unwrap_or_default();
+        let path = operation.member("path");
         let found = match path.as_deref() {
-            Ok("") => Ok(Some(root)),
-            Ok(path) => find(&mut root, path).and_then(|place| Ok(place.get()?.cloned())),
-            Err(error) => Err(*error),
+            Some("") => Some(Some(root)),
+            Some(path) => find(&mut root, path)
+                .and_then(|place| Ok(place.get()?.cloned()))
+                .ok(),
+            None => None,
         };
-        let differed = found.ok().filter(|_| op == "test").map(|found| {
+        let differed = found.filter(|_| op == "test").map(|found| {
             let wanted = operation.value().map_or(Value::Null, Value::from);
             (wanted, found.map(Value::from))
         });
-        let path = path.unwrap_or_default();
         Some(FailedOperation {
             position,
-            reason: match &differed {
-                Some(_) => format!("testing value {path} failed: test failed"),
-                None => reason,
-            },
+            reason: failure.reason,
             op,
-            path,
+            path: path.unwrap_or_default(),
             differed,
         })
     }
 
     /// Does one operation after the other; the position of the one that fails.
-    fn run(&self, root: &mut Tree) -> Result<(), (usize, JsonPatchError)> {
+    fn run(&self, root: &mut Tree) -> Result<(), (usize, Failure)> {
         let mut copied = 0;
         // No less than how deep the document nests.
         let mut depth = root.depth(MAX_DEPTH + 1);
@@ -226,11 +216,11 @@ impl JsonPatch {
                     depth = root.depth(MAX_DEPTH + 1);
                 }
                 if depth > MAX_DEPTH {
-                    return Err(JsonPatchError::TooDeep);
+                    return Err(Failure::plain(JsonPatchError::TooDeep));
                 }
                 Ok(())
             });
-            done.map_err(|error| (position, error))?;
+            done.map_err(|failure| (position, failure))?;
         }
         Ok(())
     }
@@ -241,56 +231,97 @@ fn mistyped(raw: &Raw, into: &str) -> String {
     format!("json: cannot unmarshal {kind} into Go value of type {into}")
 }
 
-type JsonPatchResult<T> = Result<T, JsonPatchError>;
-
 struct RawOperation<'a>(&'a Raw);
 
 impl RawOperation<'_> {
-    fn apply(&self, root: &mut Tree, copied: &mut usize) -> JsonPatchResult<()> {
-        match self.text("op").as_deref() {
-            Ok("add") => find(root, &self.text("path")?)?.add(self.value()),
-            Ok("remove") => find(root, &self.text("path")?)?.remove().map(drop),
-            Ok("replace") => self.replace(root),
-            Ok("move") => {
-                let value = find(root, &self.text("from")?)?.remove()?;
-                find(root, &self.text("path")?)?.add(value)
-            }
-            Ok("copy") => {
-                // The library copies what it has opened on the way to the new place.
-                find(root, &self.text("path")?)?;
-                let value = find(root, &self.text("from")?)?.get()?.cloned();
-                let place = find(root, &self.text("path")?)?;
-                *copied += value.as_ref().map_or(0, Tree::size);
-                if *copied > MAX_COPIED {
-                    return Err(JsonPatchError::DoesNotApply);
+    fn apply(&self, root: &mut Tree, copied: &mut usize) -> Result<(), Failure> {
+        let op = self.member("op").unwrap_or_default();
+        match op.as_str() {
+            "add" | "remove" => {
+                let path = self.path(&op)?;
+                let missing =
+                    |_| Failure::missing(&op, &format!("doc is missing path: \"{path}\""));
+                let place = find(root, &path).map_err(missing)?;
+                if op == "add" {
+                    let added = place.add(self.value());
+                    return added.map_err(|fault| Failure::adding(&op, &path, &fault));
                 }
-                place.add(value)
+                let removed = place.remove().map(drop);
+                removed.map_err(|fault| Failure::at(&op, "path", &path, &fault))
             }
-            Ok("test") => self.test(root),
-            _ => Err(JsonPatchError::DoesNotApply),
+            "replace" => self.replace(root),
+            "move" => self.relocate(root),
+            "copy" => self.copy(root, copied),
+            "test" => self.test(root),
+            _ => Err(Failure::new(format!("Unexpected kind: {op}"))),
         }
+    }
+
+    fn relocate(&self, root: &mut Tree) -> Result<(), Failure> {
+        let from = self.from("move")?;
+        let place = find(root, &from).map_err(|_| missing_from("move", &from))?;
+        let key = from.rsplit('/').next().unwrap_or_default();
+        let removed = place.remove();
+        let value = removed.map_err(|fault| Failure::at("move", "path", key, &fault))?;
+        let path = self.path("move")?;
+        let place = find(root, &path).map_err(|_| missing_destination("move", &path))?;
+        let added = place.add(value);
+        added.map_err(|fault| Failure::adding("move", &path, &fault))
+    }
+
+    fn copy(&self, root: &mut Tree, copied: &mut usize) -> Result<(), Failure> {
+        let (from, path) = (self.from("copy")?, self.path("copy")?);
+        // The library copies what it has opened on the way to the new place.
+        let has_place = find(root, &path).is_ok();
+        let place = find(root, &from).map_err(|_| missing_from("copy", &from))?;
+        let found = place.get().map(|found| found.cloned());
+        let value = found.map_err(|fault| Failure::at("copy", "from", &from, &fault))?;
+        let Some(place) = find(root, &path).ok().filter(|_| has_place) else {
+            return Err(missing_destination("copy", &path));
+        };
+        *copied += value.as_ref().map_or(0, Tree::size);
+        if *copied > MAX_COPIED {
+            return Err(Failure::new(format!(
+                "Unable to complete the copy, the accumulated size increase of copy is {copied}, \
+                 exceeding the limit {MAX_COPIED}"
+            )));
+        }
+        let added = place.add(value);
+        added.map_err(|fault| Failure::adding("copy", &path, &fault))
     }
 
     /// Returns the deepest nesting that a document of some depth may have after it.
     fn depth(&self, before: usize) -> usize {
         let steps = |member| {
-            self.text(member)
+            self.member(member)
                 .map_or(0, |path| path.matches('/').count())
         };
-        let value = match self.text("op").as_deref() {
-            Ok("add" | "replace") => {
+        let value = match self.member("op").as_deref() {
+            Some("add" | "replace") => {
                 let value = self.0.get("value").map(TreeView::Written);
                 value.map_or(0, |value| value.depth(MAX_DEPTH + 1))
             }
-            Ok("move" | "copy") => before.saturating_sub(steps("from")),
+            Some("move" | "copy") => before.saturating_sub(steps("from")),
             _ => return before,
         };
         steps("path") + value
     }
 
-    fn text(&self, member: &str) -> JsonPatchResult<String> {
-        let text = self.0.get(member).and_then(Raw::string);
-        text.ok_or(JsonPatchError::DoesNotApply)
+    /// A member that is a text.
+    fn member(&self, name: &str) -> Option<String> {
+        self.0.get(name).and_then(Raw::string)
+    }
+
+    fn path(&self, op: &str) -> Result<String, Failure> {
+        let missing = "operation missing path field: missing value";
+        let failed = || Failure::new(format!("{op} operation failed to decode path: {missing}"));
+        self.member("path").ok_or_else(failed)
+    }
+
+    fn from(&self, op: &str) -> Result<String, Failure> {
+        let missing = "operation, missing from field: missing value";
+        let failed = || Failure::new(format!("{op} operation failed to decode from: {missing}"));
+        self.member("from").ok_or_else(failed)
     }
 
     fn value(&self) -> Slot {
@@ -300,36 +331,46 @@ impl RawOperation<'_> {
         })
     }
 
-    fn replace(&self, root: &mut Tree) -> JsonPatchResult<()> {
-        let path = self.text("path")?;
+    fn replace(&self, root: &mut Tree) -> Result<(), Failure> {
+        let path = self.path("replace")?;
         if path.is_empty() {
-            let mut whole = self.value().ok_or(JsonPatchError::Panics)?;
+            let panics = || Failure::plain(JsonPatchError::Panics);
+            let mut whole = self.value().ok_or_else(panics)?;
             whole.open();
             if !matches!(whole, Tree::Map(_) | Tree::List(_)) {
-                return Err(JsonPatchError::DoesNotApply);
+                // The library wraps an error that there is not.
+                return Err(Failure::new(
+                    "replace operation value must be object or array: %!w(<nil>)",
+                ));
             }
             *root = whole;
             return Ok(());
         }
-        let place = find(root, &path)?;
-        place.get()?;
-        place.set(self.value())
+        let missing =
+            |what: &str| Failure::missing("replace", &format!("doc is missing {what}: {path}"));
+        let place = find(root, &path).map_err(|_| missing("path"))?;
+        place.get().map_err(|_| missing("key"))?;
+        let set = place.set(self.value());
+        set.map_err(|fault| Failure::at("replace", "path", &path, &fault))
     }
 
-    fn test(&self, root: &mut Tree) -> JsonPatchResult<()> {
-        let path = self.text("path")?;
+    fn test(&self, root: &mut Tree) -> Result<(), Failure> {
+        let path = self.path("test")?;
         let wanted = self.value();
         let wanted = wanted.as_ref().map(TreeView::Tree);
+        let at = |fault| Failure::at("test", "path", &path, &fault);
         let equal = if path.is_empty() {
-            equal(Some(TreeView::Tree(root)), wanted)?
+            equal(Some(TreeView::Tree(root)), wanted)
         } else {
-            match (find(root, &path)?.get()?, wanted) {
-                (None, None | Some(TreeView::Tree(Tree::Null))) => true,
-                (None, Some(_)) | (Some(_), None) => false,
-                (Some(found), wanted) => equal(Some(TreeView::Tree(found)), wanted)?,
+            let missing = |_| Failure::missing("test", &format!("is missing path: {path}"));
+            let place = find(root, &path).map_err(missing)?;
+            match (place.get().map_err(at)?, wanted) {
+                (None, None | Some(TreeView::Tree(Tree::Null))) => Ok(true),
+                (None, Some(_)) | (Some(_), None) => Ok(false),
+                (Some(found), wanted) => equal(Some(TreeView::Tree(found)), wanted),
             }
         };
-        if equal {
+        if equal.map_err(at)? {
             // The library opens what it compares.
             if let Ok(place) = find(root, &path)
                 && let Some(found) = place.into_value()
@@ -338,304 +379,16 @@ impl RawOperation<'_> {
             }
             return Ok(());
         }
-        Err(JsonPatchError::DoesNotApply)
+        Err(Failure::new(format!(
+            "testing value {path} failed: test failed"
+        )))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
+fn missing_from(op: &str, from: &str) -> Failure {
+    Failure::missing(op, &format!("doc is missing from path: {from}"))
+}
 
-    fn patched(document: Value, patch: &str) -> Result<Value, JsonPatchError> {
-        let patch = JsonPatch::decode(patch.as_bytes()).unwrap();
-        patch.apply(document)
-    }
-
-    fn fails(document: Value, patch: &str) -> JsonPatchError {
-        patched(document, patch).unwrap_err()
-    }
-
-    #[test]
-    fn keys_that_are_absent_are_null_except_to_remove_and_move() {
-        let document = json!({"a": 1});
-        let one = |op: &str| patched(document.clone(), &format!("[{op}]"));
-        assert_eq!(
-            one(r#"{"op": "replace", "path": "/b", "value": 2}"#),
-            Ok(json!({"a": 1, "b": 2}))
-        );
-        assert_eq!(
-            one(r#"{"op": "copy", "from": "/x", "path": "/b"}"#),
-            Ok(json!({"a": 1, "b": null}))
-        );
-        assert_eq!(
-            one(r#"{"op": "add", "path": "/b"}"#),
-            Ok(json!({"a": 1, "b": null}))
-        );
-        assert_eq!(
-            one(r#"{"op": "test", "path": "/b", "value": null}"#),
-            Ok(document.clone())
-        );
-        for op in [
-            r#"{"op": "remove", "path": "/b"}"#,
-            r#"{"op": "move", "from": "/b", "path": "/c"}"#,
-            r#"{"op": "add", "path": "/b/c", "value": 1}"#,
-            r#"{"op": "test", "path": "/b", "value": 1}"#,
-            r#"{"op": "test", "path": "/a", "value": null}"#,
-            r#"{"op": "test", "path": "/a"}"#,
-        ] {
-            assert_eq!(one(op), Err(JsonPatchError::DoesNotApply), "{op}");
-        }
-    }
-
-    #[test]
-    fn a_test_finds_equal_what_operations_made_and_what_was_written() {
-        let patch = r#"[
-            {"op": "add", "path": "/l/0", "value": {"x": [null, 1], "y": {}}},
-            {"op": "move", "from": "/l/0/y", "path": "/l/1"},
-            {"op": "test", "path": "/l/0", "value": {"x": [null, 1]}}]"#;
-        assert_eq!(fails(json!({"l": [2]}), patch), JsonPatchError::Panics);
-        let patch = patch.replace("null, ", "");
-        let wanted = json!({"l": [{"x": [1]}, {}, 2]});
-        assert_eq!(patched(json!({"l": [2]}), &patch), Ok(wanted.clone()));
-        let whole = patch.replace(
-            "\"/l/0\", \"value\": {\"x\": [1]}}",
-            &format!("\"\", \"value\": {wanted}}}"),
-        );
-        assert_eq!(patched(json!({"l": [2]}), &whole), Ok(wanted));
-    }
-
-    #[test]
-    fn moves_in_a_long_list_and_of_a_large_value_cost_the_operations_not_the_list() {
-        let items: Vec<usize> = (0..90_000).collect();
-        let one = r#"{"op": "move", "from": "/a/0", "path": "/a/-"}"#;
-        let other = r#"{"op": "move", "from": "/a", "path": "/b"}, {"op": "move", "from": "/b", "path": "/a"}"#;
-        let test = r#"{"op": "test", "path": "/a", "value": []}"#;
-        let patch = |op: &str, n: usize| format!("[{}]", vec![op; n].join(","));
-        let document = json!({"a": items});
-        // Each copy or shift of the list is 90,000 steps: together a billion.
-        let moved = patched(document.clone(), &patch(one, 10_000)).unwrap();
-        assert_eq!(moved["a"][0], 10_000);
-        assert_eq!(
-            patched(document.clone(), &patch(other, 5_000)),
-            Ok(document.clone())
-        );
-        assert_eq!(
-            fails(document, &patch(test, 10_000)),
-            JsonPatchError::DoesNotApply
-        );
-    }
-
-    #[test]
-    fn a_patch_that_nests_ever_deeper_is_refused_and_one_that_only_moves_is_not() {
-        let deeper = r#"{"op": "add", "path": "/n", "value": {}}, {"op": "move", "from": "/a", "path": "/n/a"},
-            {"op": "move", "from": "/n", "path": "/a"}"#;
-        let many = |op: &str, n: usize| format!("[{}]", vec![op; n].join(","));
-        let document = json!({"a": 1, "b": {"c": 2}});
-        assert!(patched(document.clone(), &many(deeper, 90)).is_ok());
-        assert_eq!(
-            fails(document.clone(), &many(deeper, 3_000)),
-            JsonPatchError::TooDeep
-        );
-        let doubling = r#"{"op": "copy", "from": "/b", "path": "/b/d"}"#;
-        assert_eq!(
-            fails(document.clone(), &many(doubling, 200)),
-            JsonPatchError::TooDeep
-        );
-        let around = r#"{"op": "move", "from": "/b/c", "path": "/c"}, {"op": "move", "from": "/c", "path": "/b/c"}"#;
-        assert_eq!(
-            patched(document.clone(), &many(around, 5_000)),
-            Ok(document)
-        );
-    }
-
-    #[test]
-    fn indices_count_from_both_ends_and_stay_within_the_list() {
-        let list = |op: &str, at: &str| {
-            let patch = format!(r#"[{{"op": "{op}", "path": "/l/{at}", "value": 9}}]"#);
-            patched(json!({"l": [1, 2]}), &patch).map(|result| result["l"].clone())
-        };
-        for (op, at, result) in [
-            ("add", "-", json!([1, 2, 9])),
-            ("add", "-1", json!([1, 2, 9])),
-            ("add", "-3", json!([9, 1, 2])),
-            ("add", "2", json!([1, 2, 9])),
-            ("add", "+1", json!([1, 9, 2])),
-            ("remove", "-1", json!([1])),
-            ("remove", "00", json!([2])),
-            ("replace", "-2", json!([9, 2])),
-        ] {
-            assert_eq!(list(op, at), Ok(result), "{op} {at}");
-        }
-        for (op, at) in [
-            ("add", "3"),
-            ("add", "-4"),
-            ("add", "x"),
-            ("add", ""),
-            ("remove", "-"),
-            ("remove", "2"),
-            ("replace", "2"),
-            ("replace", "-3"),
-            ("replace", "99999999999999999999"),
-            ("remove", "-9223372036854775808"),
-        ] {
-            assert_eq!(list(op, at), Err(JsonPatchError::DoesNotApply), "{op} {at}");
-        }
-    }
-
-    #[test]
-    fn paths_skip_what_is_before_the_first_slash_and_unescape_known_escapes_only() {
-        let document = json!({"a/b": 1, "~2": 2, "~1": 3});
-        let removed = |path: &str| {
-            patched(
-                document.clone(),
-                &format!(r#"[{{"op": "remove", "path": "{path}"}}]"#),
-            )
-        };
-        assert_eq!(removed("/a~1b"), Ok(json!({"~2": 2, "~1": 3})));
-        assert_eq!(removed("/~2"), Ok(json!({"a/b": 1, "~1": 3})));
-        assert_eq!(removed("/~01"), Ok(json!({"a/b": 1, "~2": 2})));
-        assert_eq!(removed("data/~2"), Ok(json!({"a/b": 1, "~1": 3})));
-        assert_eq!(removed(""), Err(JsonPatchError::DoesNotApply));
-        assert_eq!(removed("~2"), Err(JsonPatchError::DoesNotApply));
-    }
-
-    #[test]
-    fn a_test_compares_scalars_by_their_spelling() {
-        let test = |stored: Value, value: &str| {
-            let patch = format!(r#"[{{"op": "test", "path": "/a", "value": {value}}}]"#);
-            patched(json!({"a": stored}), &patch).is_ok()
-        };
-        assert!(test(json!(10), "10"));
-        assert!(!test(json!(10), "10.0"));
-        assert!(!test(json!(10), "\"10\""));
-        assert!(!test(json!("a"), r#""\u0061""#));
-        assert!(!test(json!("<"), "\"<\""));
-        assert!(test(json!("<"), r#""\u003c""#));
-        assert!(test(
-            json!([{"x": 1, "y": null}]),
-            r#"[{"y": null, "x": 1}]"#
-        ));
-        assert!(!test(json!({"x": 1}), r#"{"x": 1, "y": null}"#));
-        assert!(!test(json!({"x": 1}), r#"[]"#));
-    }
-
-    #[test]
-    fn of_a_patch_that_fails_it_is_told_which_operation_and_what_it_found() {
-        let failed = |patch: &str| {
-            let patch = JsonPatch::decode(patch.as_bytes()).unwrap();
-            patch.failed_operation(json!({"a": 1, "l": [2]}))
-        };
-        let test = |path: &str, wanted: Value, found: Option<Value>| FailedOperation {
-            position: 1,
-            op: "test".to_owned(),
-            path: path.to_owned(),
-            differed: Some((wanted, found)),
-            reason: format!("testing value {path} failed: test failed"),
-        };
-        // The operations before it are done: it is their result that it looks at.
-        let add = r#"{"op": "add", "path": "/a", "value": 3}"#;
-        assert_eq!(
-            failed(&format!(
-                r#"[{add}, {{"op": "test", "path": "/a", "value": 1}}]"#
-            )),
-            Some(test("/a", json!(1), Some(json!(3))))
-        );
-        assert_eq!(
-            failed(&format!(
-                r#"[{add}, {{"op": "test", "path": "/b", "value": 1}}]"#
-            )),
-            Some(test("/b", json!(1), None))
-        );
-        let removed = failed(r#"[{"op": "remove", "path": "/b"}]"#).unwrap();
-        assert_eq!(
-            (removed.position, removed.op.as_str(), removed.differed),
-            (0, "remove", None)
-        );
-        let nowhere = failed(r#"[{"op": "test", "path": "/l/7", "value": 2}]"#).unwrap();
-        assert_eq!((nowhere.path.as_str(), nowhere.differed), ("/l/7", None));
-        assert_eq!(failed(&format!("[{add}]")), None);
-        assert_eq!(failed("[null]").unwrap().op, "");
-        let nowhere = failed(r#"[{"op": "test", "value": 1}]"#).unwrap();
-        assert_eq!(nowhere.differed, None);
-        let whole = failed(r#"[{"op": "test", "path": "", "value": 1}]"#).unwrap();
-        assert!(whole.differed.is_some());
-    }
-
-    #[test]
-    fn a_repeated_member_stays_as_written_and_the_last_counts() {
-        let text = r#"[{"op": "add", "path": "/a", "value": {"x": 1, "x": 2}}]"#;
-        let patch = JsonPatch::decode(text.as_bytes()).unwrap();
-        assert!(patch.has_repeats());
-        assert_eq!(patch.apply(json!({})).unwrap(), json!({"a": {"x": 2}}));
-        let written = patch.apply_in_order(Raw::Object(Vec::new())).unwrap();
-        assert_eq!(written.compact(), r#"{"a":{"x":1,"x":2}}"#);
-        let test = r#"[{"op": "test", "path": "", "value": {"x": 1, "x": 2}}]"#;
-        assert_eq!(patched(json!({"x": 2}), test), Ok(json!({"x": 2})));
-    }
-
-    #[test]
-    fn the_whole_document_can_be_tested_and_replaced_by_a_map_or_list() {
-        let whole = |op: &str| patched(json!({"a": 1}), &format!("[{op}]"));
-        assert_eq!(
-            whole(r#"{"op": "replace", "path": "", "value": {"b": 2}}"#),
-            Ok(json!({"b": 2}))
-        );
-        assert!(whole(r#"{"op": "test", "path": "", "value": {"a": 1}}"#).is_ok());
-        assert!(whole(r#"{"op": "replace", "path": "", "value": 5}"#).is_err());
-        assert_eq!(
-            whole(r#"{"op": "replace", "path": ""}"#),
-            Err(JsonPatchError::Panics)
-        );
-        let nulls = r#"[{"op": "test", "path": "/l", "value": [null]}]"#;
-        assert_eq!(fails(json!({"l": [null]}), nulls), JsonPatchError::Panics);
-    }
-
-    #[test]
-    fn copies_cannot_blow_a_document_up() {
-        let grow = r#"{"op": "copy", "from": "/a", "path": "/a/-"}"#;
-        let patch = format!("[{}]", vec![grow; 40].join(","));
-        let document = json!({"a": ["x".repeat(1000)]});
-        assert_eq!(fails(document, &patch), JsonPatchError::DoesNotApply);
-    }
-
-    #[test]
-    fn what_is_no_patch_is_told_with_the_type_that_reads_it() {
-        let loose = |text: &str| JsonPatch::decode(text.as_bytes()).unwrap_err();
-        let strict = |text: &str| JsonPatch::decode_strictly(text.as_bytes()).unwrap_err();
-        assert_eq!(
-            loose("{}"),
-            "json: cannot unmarshal object into Go value of type jsonpatch.Patch"
-        );
-        assert_eq!(
-            strict("{}"),
-            "json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"
-        );
-        assert_eq!(
-            strict("[1]"),
-            "json: cannot unmarshal number into Go value of type handlers.jsonPatchOp"
-        );
-        assert_eq!(
-            strict(r#"[{"op": 1}]"#),
-            "json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string"
-        );
-        assert_eq!(strict(""), "unexpected end of JSON input");
-        assert!(JsonPatch::decode_strictly(b"null").unwrap().0.is_empty());
-        assert_eq!(fails(json!({}), "[null]"), JsonPatchError::DoesNotApply);
-    }
-
-    #[test]
-    fn unknown_and_repeated_members_are_complained_of() {
-        let text =
-            br#"[{"op": "add", "extra": 1, "op": "add", "path": "/a", "value": {"x": 1, "x": 2}}]"#;
-        let (_, strict_errors) = JsonPatch::decode_strictly(text).unwrap();
-        assert_eq!(
-            strict_errors,
-            [
-                r#"unknown field "[0].extra""#,
-                r#"duplicate field "[0].op""#,
-                r#"duplicate field "[0].value.x""#
-            ]
-        );
-    }
+fn missing_destination(op: &str, path: &str) -> Failure {
+    Failure::missing(op, &format!("doc is missing destination path: {path}"))
 }

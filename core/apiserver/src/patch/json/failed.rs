@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+use super::JsonPatchError;
+use crate::go;
+
 /// The operation of a patch that failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailedOperation {
@@ -18,48 +21,113 @@ pub struct FailedOperation {
     pub reason: String,
 }
 
-/// The places of an operation that finds nothing.
-pub(super) struct MissingPlace<'a> {
-    pub(super) op: &'a str,
-    pub(super) path: &'a str,
-    /// `true` if the place is there in which the path would be.
-    pub(super) has_parent: bool,
-    pub(super) from: &'a str,
-    pub(super) has_parent_of_from: bool,
+/// The reason why something is not done at a place of a document.
+#[derive(Debug, PartialEq)]
+pub(super) enum Fault {
+    /// The place is in nothing.
+    NoParent,
+    /// The map does not have the key.
+    NoKey(String),
+    /// The list does not reach to the index.
+    NoIndex(String),
+    /// The index is no number.
+    NoNumber(String),
+    /// The index is more than a number of 64 bits.
+    HugeNumber(String),
+    /// The server's library panics over it.
+    Panics,
 }
 
-impl MissingPlace<'_> {
-    /// The reason, as the server's library tells it (`gopkg.in/evanphx/json-patch.v4`).
-    pub(super) fn reason(&self) -> String {
-        let Self { op, path, from, .. } = self;
-        let key = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-        let nonexistent = |key: &str| format!("Unable to remove nonexistent key: {key}");
-        let why = match (*op, self.has_parent) {
-            ("add" | "remove", false) => {
-                format!("{op} operation does not apply: doc is missing path: \"{path}\"")
+impl Fault {
+    /// The words of the server's library (`gopkg.in/evanphx/json-patch.v4`).
+    fn words(&self) -> String {
+        match self {
+            Fault::NoParent => "missing value".to_owned(),
+            Fault::NoKey(key) => format!("Unable to remove nonexistent key: {key}: missing value"),
+            Fault::NoIndex(index) => {
+                format!("Unable to access invalid index: {index}: invalid index referenced")
             }
-            ("remove", true) => {
+            Fault::NoNumber(text) => {
+                let text = go::quote(text);
+                format!("strconv.Atoi: parsing {text}: invalid syntax")
+            }
+            Fault::HugeNumber(text) => {
+                let text = go::quote(text);
+                format!("strconv.Atoi: parsing {text}: value out of range")
+            }
+            Fault::Panics => String::new(),
+        }
+    }
+
+    /// The words for an item that cannot be added.
+    fn words_of_addition(&self) -> String {
+        match self {
+            Fault::NoNumber(text) | Fault::HugeNumber(text) => {
                 format!(
-                    "error in remove for path: '{path}': {}",
-                    nonexistent(&key(path))
+                    "value was not a proper array index: '{text}': {}",
+                    self.words()
                 )
             }
-            ("replace", false) => {
-                format!("replace operation does not apply: doc is missing path: {path}")
-            }
-            ("replace", true) => {
-                format!("replace operation does not apply: doc is missing key: {path}")
-            }
-            ("move", _) if self.has_parent_of_from => {
-                let key = key(from);
-                format!("error in move for path: '{key}': {}", nonexistent(&key))
-            }
-            ("move" | "copy", _) => {
-                format!("{op} operation does not apply: doc is missing from path: {from}")
-            }
-            ("test", _) => format!("test operation does not apply: is missing path: {path}"),
-            _ => return format!("Unexpected kind: {op}"),
-        };
-        format!("{why}: missing value")
+            fault => fault.words(),
+        }
+    }
+}
+
+/// The end of a patch at one of its operations.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) error: JsonPatchError,
+    /// The reason, as the server's library tells it.
+    pub(super) reason: String,
+}
+
+impl Failure {
+    pub(super) fn new(reason: impl Into<String>) -> Self {
+        Self {
+            error: JsonPatchError::DoesNotApply,
+            reason: reason.into(),
+        }
+    }
+
+    /// A failure without words.
+    pub(super) fn plain(error: JsonPatchError) -> Self {
+        Self {
+            error,
+            reason: String::new(),
+        }
+    }
+
+    /// A place of an operation that is in nothing.
+    pub(super) fn missing(op: &str, what: &str) -> Self {
+        let missing = Fault::NoParent.words();
+        Self::new(format!("{op} operation does not apply: {what}: {missing}"))
+    }
+
+    /// A fault at a place that is there.
+    pub(super) fn at(op: &str, preposition: &str, path: &str, fault: &Fault) -> Self {
+        let words = fault.words();
+        Self::of(
+            fault,
+            format!("error in {op} for {preposition}: '{path}': {words}"),
+        )
+    }
+
+    /// A fault at the place of a new value.
+    pub(super) fn adding(op: &str, path: &str, fault: &Fault) -> Self {
+        let words = fault.words_of_addition();
+        Self::of(
+            fault,
+            match op {
+                "copy" => format!("error while adding value during copy: {words}"),
+                op => format!("error in {op} for path: '{path}': {words}"),
+            },
+        )
+    }
+
+    fn of(fault: &Fault, reason: String) -> Self {
+        match fault {
+            Fault::Panics => Self::plain(JsonPatchError::Panics),
+            _ => Self::new(reason),
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! A document while a JSON patch changes it: opened only where a path leads.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::{IntErrorKind, ParseIntError};
 
 use imbl::Vector;
 use serde_json::Value;
 
-use super::{JsonPatchError, JsonPatchResult};
+use super::failed::Fault;
 use crate::go;
 use crate::json::Raw;
 use crate::pointer::unescape;
@@ -28,6 +29,8 @@ pub(super) enum Tree {
 
 pub(super) type Slot = Option<Tree>;
 
+type Found<T> = Result<T, Fault>;
+
 /// A key in a map, or an index in a list.
 pub(super) enum TreePlace<'a> {
     Key(&'a mut BTreeMap<String, Slot>, String),
@@ -35,28 +38,33 @@ pub(super) enum TreePlace<'a> {
 }
 
 /// Follows a path up to its last part. The text before the first slash does not count.
-pub(super) fn find<'a>(root: &'a mut Tree, path: &str) -> JsonPatchResult<TreePlace<'a>> {
+pub(super) fn find<'a>(root: &'a mut Tree, path: &str) -> Found<TreePlace<'a>> {
     let mut parts: Vec<String> = path.split('/').skip(1).map(unescape).collect();
-    let last = parts.pop().ok_or(JsonPatchError::DoesNotApply)?;
+    let last = parts.pop().ok_or(Fault::NoParent)?;
     let mut tree = root;
     for part in parts {
         let slot = match tree.place(part)? {
             TreePlace::Key(map, key) => map.get_mut(&key),
             TreePlace::Index(list, index) => {
-                let at = existing(&index, list.len())?;
+                let at = existing(&index, list.len()).map_err(|_| Fault::NoParent)?;
                 list.get_mut(at)
             }
         };
-        tree = slot
-            .and_then(Option::as_mut)
-            .ok_or(JsonPatchError::DoesNotApply)?;
+        tree = slot.and_then(Option::as_mut).ok_or(Fault::NoParent)?;
     }
     tree.place(last)
 }
 
 /// The position of an item that is there; negative indices count from the end.
-fn existing(index: &str, length: usize) -> JsonPatchResult<usize> {
-    let at: i64 = index.parse().map_err(|_| JsonPatchError::DoesNotApply)?;
+fn existing(index: &str, length: usize) -> Found<usize> {
+    let outside = || Fault::NoIndex(index.to_owned());
+    let at: i64 = index.parse().map_err(|error: ParseIntError| {
+        let index = index.to_owned();
+        match error.kind() {
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => Fault::HugeNumber(index),
+            _ => Fault::NoNumber(index),
+        }
+    })?;
     let length = i64::try_from(length).unwrap_or(i64::MAX);
     let at = if at < 0 {
         at.saturating_add(length)
@@ -64,14 +72,14 @@ fn existing(index: &str, length: usize) -> JsonPatchResult<usize> {
         at
     };
     if at < 0 || at >= length {
-        return Err(JsonPatchError::DoesNotApply);
+        return Err(outside());
     }
-    usize::try_from(at).map_err(|_| JsonPatchError::DoesNotApply)
+    usize::try_from(at).map_err(|_| outside())
 }
 
 impl<'a> TreePlace<'a> {
     /// The value; an absent key is as good as a `null`, an absent index is a mistake.
-    pub(super) fn get(&self) -> JsonPatchResult<Option<&Tree>> {
+    pub(super) fn get(&self) -> Found<Option<&Tree>> {
         Ok(match self {
             TreePlace::Key(map, key) => map.get(key).and_then(Option::as_ref),
             TreePlace::Index(list, index) => list
@@ -91,7 +99,7 @@ impl<'a> TreePlace<'a> {
         }
     }
 
-    pub(super) fn add(self, value: Slot) -> JsonPatchResult<()> {
+    pub(super) fn add(self, value: Slot) -> Found<()> {
         match self {
             TreePlace::Key(map, key) => {
                 map.insert(key, value);
@@ -106,7 +114,7 @@ impl<'a> TreePlace<'a> {
         Ok(())
     }
 
-    pub(super) fn set(self, value: Slot) -> JsonPatchResult<()> {
+    pub(super) fn set(self, value: Slot) -> Found<()> {
         match self {
             TreePlace::Key(map, key) => {
                 map.insert(key, value);
@@ -122,9 +130,9 @@ impl<'a> TreePlace<'a> {
     }
 
     /// Takes the value away.
-    pub(super) fn remove(self) -> JsonPatchResult<Slot> {
+    pub(super) fn remove(self) -> Found<Slot> {
         match self {
-            TreePlace::Key(map, key) => map.remove(&key).ok_or(JsonPatchError::DoesNotApply),
+            TreePlace::Key(map, key) => map.remove(&key).ok_or(Fault::NoKey(key)),
             TreePlace::Index(list, index) => {
                 let at = existing(&index, list.len())?;
                 Ok(list.remove(at))
@@ -171,12 +179,12 @@ impl Tree {
         }
     }
 
-    fn place(&mut self, part: String) -> JsonPatchResult<TreePlace<'_>> {
+    fn place(&mut self, part: String) -> Found<TreePlace<'_>> {
         self.open();
         match self {
             Tree::Map(map) => Ok(TreePlace::Key(map, part)),
             Tree::List(list) => Ok(TreePlace::Index(list, part)),
-            _ => Err(JsonPatchError::DoesNotApply),
+            _ => Err(Fault::NoParent),
         }
     }
 
@@ -308,9 +316,9 @@ impl<'a> TreeView<'a> {
 
 /// Maps and lists are equal by their content, scalars by their spelling. The library does not
 /// expect `null` in a list.
-pub(super) fn equal(left: Seen<'_>, right: Seen<'_>) -> JsonPatchResult<bool> {
+pub(super) fn equal(left: Seen<'_>, right: Seen<'_>) -> Found<bool> {
     let (Some(left), Some(right)) = (left, right) else {
-        return Err(JsonPatchError::Panics);
+        return Err(Fault::Panics);
     };
     // Sizes first: what was written in the patch is looked at, never more of the other.
     if left.size() != right.size() || left.length() != right.length() {
@@ -330,7 +338,7 @@ pub(super) fn equal(left: Seen<'_>, right: Seen<'_>) -> JsonPatchResult<bool> {
     Ok(left.spelled() == right.spelled())
 }
 
-fn equal_members(left: TreeView<'_>, right: TreeView<'_>) -> JsonPatchResult<bool> {
+fn equal_members(left: TreeView<'_>, right: TreeView<'_>) -> Found<bool> {
     let (left, right) = (left.members(), right.members());
     for (key, left) in left {
         let same = match (left, right.get(key)) {
