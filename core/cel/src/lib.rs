@@ -71,7 +71,8 @@ use value::{Val, converted};
 
 pub use activation::Activation;
 pub use changes::{
-    ApplyConfiguration, ChangeError, apply_configuration, json_patch, type_of_change,
+    ApplyConfiguration, ChangeError, Foreign, ForeignKind, apply_configuration, json_patch,
+    type_of_change,
 };
 pub use declared::{Declared, DeclaredShape, MAX_REQUEST};
 pub use schema::{ListKind, ValueSchema};

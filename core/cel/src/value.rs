@@ -10,6 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use super::changes::printed;
 use super::declared::escaped;
 use super::evaluate::Evaluated;
 use super::functions::libraries::Semver;
@@ -46,8 +47,8 @@ pub(super) enum Val {
     Message(Rc<MessageValue>),
     /// Variables that are made of others. One that failed fails where it is used.
     Composed(Rc<BTreeMap<String, Evaluated>>),
-    /// A value that an apply configuration cannot have, as Go prints it.
-    Foreign(Rc<str>),
+    /// A value that is no part of an object.
+    Foreign(Rc<Val>),
 }
 
 /// A message that says how to change an object.
@@ -336,7 +337,11 @@ impl Val {
                 });
                 Value::Object(members.collect::<Option<_>>()?)
             }
-            Val::Foreign(printed) => (&**printed).into(),
+            // Only bytes are ever written; mistakes show the rest.
+            Val::Foreign(value) => match &**value {
+                Val::Bytes(bytes) => STANDARD.encode(bytes).into(),
+                value => printed(value).into(),
+            },
             Val::Message(message) => {
                 let fields = message.fields.iter();
                 let fields = fields.map(|(name, value)| Some((name.clone(), value.json()?)));

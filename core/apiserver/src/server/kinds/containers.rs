@@ -70,7 +70,7 @@ pub(super) fn init(
         errors.extend(common(container, pod, &path));
         errors.extend(container_restarts::validate(container, &path));
         let name = text(container, "name");
-        // `validateInitContainers`: an empty name is one of the others only, not of an earlier one of these.
+        // `validateInitContainers` compares an empty name with the other containers only, not with earlier ones of these.
         if seen.contains(name) {
             let field = path.child("name");
             errors.push(FieldError::duplicate(field, &name.into()));

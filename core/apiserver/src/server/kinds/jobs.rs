@@ -38,7 +38,7 @@ pub(super) const NOTICES: Notices = Notices {
     ..Notices::NONE
 };
 
-/// What its preparation sees.
+/// What the preparation of a job looks at.
 pub(super) const LOOKS_AT: LooksAt = LooksAt {
     shared_labels: true,
     ..LooksAt::NOTHING

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::policies::{Evaluation, failure};
 use crate::apply::{self, listed};
-use crate::cel::{self, ApplyConfiguration, ChangeError};
+use crate::cel::{self, ApplyConfiguration, ChangeError, Foreign, ForeignKind};
 use crate::json::Node;
 use crate::limits;
 use crate::object::{Metadata, text};
@@ -91,7 +91,7 @@ fn applied(
     let mut mistakes = apply::validate(&config, root, false);
     if mistakes.is_empty() {
         // What is no part of an object passes here as a text where any text does.
-        mistakes.extend(foreign.iter().map(|(path, value)| mistyped(path, value)));
+        mistakes.extend(foreign.iter().map(mistyped));
     }
     if !mistakes.is_empty() {
         let mistakes = listed(&mistakes);
@@ -128,20 +128,20 @@ fn applied(
 }
 
 /// The mistake of a value that is no part of an object (`typed/validate.go`).
-fn mistyped(path: &str, printed: &str) -> String {
-    match printed {
-        printed if printed.starts_with(['[', 'm']) && !printed.starts_with("[]uint8") => {
-            format!("{path}: expected map, got &{{{printed}}}")
+fn mistyped(value: &Foreign) -> String {
+    let Foreign {
+        path,
+        kind,
+        printed,
+    } = value;
+    let number = match kind {
+        ForeignKind::List | ForeignKind::Map => {
+            return format!("{path}: expected map, got &{{{printed}}}");
         }
-        printed => {
-            let number = if printed == "NULL_VALUE" {
-                "0"
-            } else {
-                printed
-            };
-            format!("{path}: expected string, got &value.valueUnstructured{{Value:{number}}}")
-        }
-    }
+        ForeignKind::Null => "0",
+        ForeignKind::Duration | ForeignKind::Bytes => printed,
+    };
+    format!("{path}: expected string, got &value.valueUnstructured{{Value:{number}}}")
 }
 
 fn json_patched(
