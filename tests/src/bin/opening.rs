@@ -79,6 +79,11 @@ impl Visitor {
         self.press(editor, field);
         let name = format!("{editor}: {}", field.trim_end_matches(": "));
         self.browser.wait_for_keyboard(editor, &name);
+        let keys = "for (const [key, ctrlKey] of [['Control', true], ['a', true], ['Shift', false], ['Backspace', false],
+                ['ArrowLeft', false], ['Home', false], ['Tab', false]])
+            document.activeElement.dispatchEvent(
+                new KeyboardEvent('keydown', { key, ctrlKey, bubbles: true, cancelable: true }))";
+        self.browser.run(keys, &[]);
         self.browser.type_text(text);
         self.pause();
     }
