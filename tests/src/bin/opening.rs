@@ -113,6 +113,32 @@ impl Visitor {
         }
     }
 
+    /// Makes a 409 as a newcomer does. Timers of the page end between the actions, or after them all.
+    fn newcomer(&self, pause: Duration) {
+        const IMAGE: &str = "spec.template.spec.containers.0.image: ";
+        let acts = |editor: &str, name: &str| {
+            self.open(editor);
+            self.press(editor, name);
+            thread::sleep(pause);
+        };
+        acts("Editor A", "Get");
+        acts("Editor B", "Get");
+        for (editor, field, text) in [
+            ("Editor A", "spec.replicas: ", "5"),
+            ("Editor B", IMAGE, "nginx:2"),
+        ] {
+            acts(editor, field);
+            self.browser.type_text(text);
+            thread::sleep(pause);
+            acts(editor, "Send");
+        }
+        for step in ["#step-2", "#step-4"] {
+            self.click_all(&format!("{step} .step-button"));
+            thread::sleep(pause);
+        }
+        acts("Editor B", "Get");
+    }
+
     fn session(&self) {
         self.conflict();
         self.endings();
@@ -236,34 +262,40 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let site = Site::serve(site);
+    let sessions: &[fn(&Visitor)] = match session.to_str() {
+        Some("first-screen") => &[|_| {}],
+        Some("play") => &[
+            Visitor::session,
+            |visitor| visitor.newcomer(Duration::ZERO),
+            |visitor| visitor.newcomer(Duration::from_millis(300)),
+            |visitor| visitor.newcomer(Duration::from_millis(1200)),
+        ],
+        _ => {
+            eprintln!("no session is named {}", session.display());
+            return ExitCode::FAILURE;
+        }
+    };
     let mut ran = BTreeSet::new();
     // Two loads of a window differ only in the branches of the allocator, because scripts of the browser
     // leave other addresses free. The allocator is never split (`called_by_browser` in `xtask/split`).
     for (width, height, dark) in [(1440, 900, false), (390, 844, true)] {
-        let browser = Browser::start();
-        browser.resize(width, height);
-        browser.prefer(dark);
-        browser.go(&site.url());
-        browser.wait(
-            "the page",
-            "return document.querySelector('#card-server .yaml')",
-            &[],
-        );
-        let visitor = Visitor {
-            browser,
-            wide: width > 1000,
-        };
-        match session.to_str() {
-            Some("first-screen") => {}
-            Some("play") => visitor.session(),
-            _ => {
-                eprintln!("no session is named {}", session.display());
-                return ExitCode::FAILURE;
-            }
+        for session in sessions {
+            let browser = Browser::start();
+            browser.resize(width, height);
+            browser.prefer(dark);
+            browser.go(&site.url());
+            browser.wait(
+                "the page",
+                "return document.querySelector('#card-server .yaml')",
+                &[],
+            );
+            let wide = width > 1000;
+            let visitor = Visitor { browser, wide };
+            session(&visitor);
+            let numbers = visitor.browser.run(RAN, &[]);
+            let numbers = numbers.as_array().into_iter().flatten();
+            ran.extend(numbers.filter_map(serde_json::Value::as_u64));
         }
-        let numbers = visitor.browser.run(RAN, &[]);
-        let numbers = numbers.as_array().into_iter().flatten();
-        ran.extend(numbers.filter_map(serde_json::Value::as_u64));
     }
     let lines: String = ran.iter().map(|number| format!("{number}\n")).collect();
     if let Err(error) = std::fs::write(file, lines) {
