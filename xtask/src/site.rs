@@ -107,31 +107,22 @@ fn split(
     copy_all(&workspace.dist(), &site)?;
     let first = workspace.scratch("first.wasm");
     fs::copy(&program, &first).map_err(|error| unwritable(&first, &error))?;
-    let tool = |command: &str| {
-        let mut tool = workspace.command(programs.join("optimist-split"));
-        tool.arg(command);
-        tool
-    };
+    let tool = || workspace.command(programs.join("optimist-split"));
     let mut later = Vec::new();
     for (session, part) in SPLITS {
         let whole = workspace.scratch(&format!("{session}-whole.wasm"));
         fs::copy(&first, &whole).map_err(|error| unwritable(&whole, &error))?;
         progress::stream(
             &format!("instrument the program for {session}"),
-            tool("instrument").arg(&whole).arg(site.join(name)),
+            tool().arg("instrument").arg(&whole).arg(site.join(name)),
             "cargo xtask dist",
         )?;
-        let ran = workspace.scratch(&format!("{session}.txt"));
         let mut open = workspace.command(programs.join("opening"));
         browser.tell(&mut open);
-        progress::stream(
-            &format!("record {session} in a browser"),
-            open.arg(session).arg(&site).arg(&ran),
-            "cargo xtask play --release, and open it",
-        )?;
+        let ran = record(workspace, open, session, &site)?;
         let rest = workspace.scratch(&format!("{part}.wasm"));
-        let mut split = tool("split");
-        split.arg(&whole).arg(&first).arg(&rest).arg(&ran);
+        let mut split = tool();
+        split.arg("split").args([&whole, &first, &rest, &ran]);
         progress::stream(
             &format!("split the program: {session}, {part}"),
             split.arg(link_map(workspace)),
@@ -142,8 +133,8 @@ fn split(
     // A folder is listed in any order, and has another script too.
     let script = name.to_string_lossy().replace("_bg.wasm", ".js");
     let script = program.with_file_name(script);
-    let mut shorten = tool("shorten");
-    shorten.arg(&script).arg(&first);
+    let mut shorten = tool();
+    shorten.arg("shorten").arg(&script).arg(&first);
     shorten.args(later.iter().map(|(_, path)| path));
     progress::stream(
         "shorten the names of imports",
@@ -152,6 +143,22 @@ fn split(
     )?;
     let task = workspace.root().join("frontend/src/task.js");
     put_parts([&program, &script, &task], html, &first, &later).map(Some)
+}
+
+/// Records which branches run in a session of an instrumented site. Returns the file with their numbers.
+fn record(
+    workspace: &Workspace,
+    mut open: Command,
+    session: &str,
+    site: &Path,
+) -> StageResult<PathBuf> {
+    let ran = workspace.scratch(&format!("{session}.txt"));
+    progress::stream(
+        &format!("record {session} in a browser"),
+        open.arg(session).arg(site).arg(&ran),
+        "cargo xtask play --release, and open it",
+    )?;
+    Ok(ran)
 }
 
 /// The file with the linker's map: the address of everything in the memory of the program

@@ -27,7 +27,7 @@ pub(super) enum ExpressionKind {
     },
     Map(Vec<MapEntry>),
     /// A message of a type; only expressions that change objects have such types.
-    Struct(Message),
+    Struct(MessageLiteral),
     Fold(Box<Comprehension>),
 }
 
@@ -48,7 +48,7 @@ pub(super) struct MapEntry {
 
 /// A message: its type, and the fields that it has.
 #[derive(Clone, Debug)]
-pub(super) struct Message {
+pub(super) struct MessageLiteral {
     pub(super) ty: String,
     pub(super) fields: Vec<MessageField>,
 }

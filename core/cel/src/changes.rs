@@ -10,7 +10,7 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use super::Activation;
-use super::ast::{Expr, ExpressionKind, Literal, Message};
+use super::ast::{Expr, ExpressionKind, Literal, MessageLiteral};
 use super::check::messages::{JSON_PATCH, OBJECT};
 use super::evaluate::{Bindings, Evaluated, EvaluationError, Machine};
 use super::types::CelType;
@@ -79,7 +79,7 @@ pub enum ForeignKind {
 }
 
 impl ForeignKind {
-    fn of(value: &Val) -> Self {
+    fn of_value(value: &Val) -> Self {
         match value {
             Val::Duration(_) => ForeignKind::Duration,
             Val::Bytes(_) => ForeignKind::Bytes,
@@ -127,7 +127,7 @@ fn find_foreign(value: &Val, path: &str, found: &mut Vec<Foreign>) {
     match value {
         Val::Foreign(value) => found.push(Foreign {
             path: path.to_owned(),
-            kind: ForeignKind::of(value),
+            kind: ForeignKind::of_value(value),
             printed: printed(value),
         }),
         Val::Message(message) => {
@@ -298,7 +298,11 @@ fn operation(operation: &Val) -> Result<Value, ChangeError> {
 
 impl Machine {
     /// A message with the fields that have a value.
-    pub(super) fn message<'a>(&self, message: &'a Message, scope: &mut Bindings<'a>) -> Evaluated {
+    pub(super) fn message<'a>(
+        &self,
+        message: &'a MessageLiteral,
+        scope: &mut Bindings<'a>,
+    ) -> Evaluated {
         let mut fields = BTreeMap::new();
         for field in &message.fields {
             let value = match self.value(&field.value, scope)? {

@@ -10,11 +10,14 @@ use std::thread;
 
 /// The most Brotli bytes of everything that the first screen needs, and of everything that *Play* needs. Two builds of
 /// one source differ by a few hundred bytes.
-const BUDGETS: [(Stage, usize); 2] = [(Stage::FirstScreen, 200_000), (Stage::Play, 450_000)];
+const BUDGETS: [(LoadStage, usize); 2] = [
+    (LoadStage::FirstScreen, 200_000),
+    (LoadStage::Play, 450_000),
+];
 
-/// When a browser loads a file.
+/// A time at which a browser loads files.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Stage {
+enum LoadStage {
     /// Before the first screen is drawn.
     FirstScreen,
     /// Before *Play* can be used.
@@ -27,7 +30,7 @@ type SiteFile = (String, Vec<u8>);
 
 struct Weighed {
     name: String,
-    stage: Stage,
+    stage: LoadStage,
     raw: usize,
     gzip: usize,
     brotli: usize,
@@ -63,7 +66,7 @@ fn report(dist: &Path) -> io::Result<bool> {
             file.gzip,
             file.brotli,
             file.name,
-            file.stage.note()
+            file.stage.suffix()
         );
     }
     let mut within = true;
@@ -82,7 +85,7 @@ fn report(dist: &Path) -> io::Result<bool> {
     Ok(within)
 }
 
-impl Stage {
+impl LoadStage {
     fn name(self) -> &'static str {
         match self {
             Self::FirstScreen => "first screen",
@@ -91,8 +94,8 @@ impl Stage {
         }
     }
 
-    /// What stands behind the name of a file.
-    fn note(self) -> &'static str {
+    /// The text behind the name of a file.
+    fn suffix(self) -> &'static str {
         match self {
             Self::FirstScreen => "",
             Self::Play => "  (Play)",
@@ -103,7 +106,7 @@ impl Stage {
 
 /// Compresses the files on all processors, the largest first.
 fn weigh_all(files: &[SiteFile]) -> io::Result<Vec<Weighed>> {
-    let mut waiting: Vec<(&SiteFile, Stage)> = files.iter().zip(stages(files)).collect();
+    let mut waiting: Vec<(&SiteFile, LoadStage)> = files.iter().zip(stages(files)).collect();
     waiting.sort_by_key(|((_, bytes), _)| bytes.len());
     let waiting = Mutex::new(waiting);
     let weigh_some = || {
@@ -131,7 +134,7 @@ fn weigh_all(files: &[SiteFile]) -> io::Result<Vec<Weighed>> {
     })
 }
 
-fn weigh((name, bytes): &SiteFile, stage: Stage) -> io::Result<Weighed> {
+fn weigh((name, bytes): &SiteFile, stage: LoadStage) -> io::Result<Weighed> {
     Ok(Weighed {
         name: name.clone(),
         stage,
@@ -144,7 +147,7 @@ fn weigh((name, bytes): &SiteFile, stage: Stage) -> io::Result<Weighed> {
 /// Tells of each file when a browser loads it. The page, and the files that are named in it or in the scripts and styles
 /// that it loads, are for the first screen. The first part that the page names is for *Play*. The program loads the files
 /// that only it names later.
-fn stages(files: &[SiteFile]) -> Vec<Stage> {
+fn stages(files: &[SiteFile]) -> Vec<LoadStage> {
     let of_page = |(name, _): &SiteFile| name == "index.html";
     let mut first: Vec<bool> = files.iter().map(of_page).collect();
     let mut open: Vec<usize> = (0..files.len()).filter(|index| first[*index]).collect();
@@ -169,14 +172,14 @@ fn stages(files: &[SiteFile]) -> Vec<Stage> {
         }
     }
     let stage = |(first, (name, _)): (bool, &SiteFile)| match first {
-        true => Stage::FirstScreen,
-        false if part == Some(name.as_str()) => Stage::Play,
-        false => Stage::Later,
+        true => LoadStage::FirstScreen,
+        false if part == Some(name.as_str()) => LoadStage::Play,
+        false => LoadStage::Later,
     };
     first.into_iter().zip(files).map(stage).collect()
 }
 
-/// What the page names as a part of the program that it loads after the first screen.
+/// The beginning of the element that names a part of the program. The page loads it after the first screen.
 const PART: &str = "<meta name=\"optimist-part\"";
 
 /// The name of the first file that the page loads after the first screen.
@@ -261,7 +264,7 @@ mod tests {
         .into_iter()
         .map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()))
         .collect();
-        let [first, play, later] = [Stage::FirstScreen, Stage::Play, Stage::Later];
+        let [first, play, later] = [LoadStage::FirstScreen, LoadStage::Play, LoadStage::Later];
         assert_eq!(
             stages(&files),
             [first, first, play, later, first, later, later, later]

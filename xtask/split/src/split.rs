@@ -33,7 +33,7 @@ pub struct Parts {
 /// The name under which a later part imports the exports of the earlier ones.
 pub const FIRST: &str = "first";
 
-/// What the name of an export begins with that only a later part imports. No name in a script does.
+/// The first character of the name of an export that only a later part imports. No name in a script has it.
 const OF_PARTS: char = '.';
 
 /// Splits a module: the functions that ran by these marks of [`instrument`] stay, and the functions and constants that

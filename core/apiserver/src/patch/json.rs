@@ -14,7 +14,7 @@ use serde_json::Value;
 
 pub use diff::json_diff;
 pub use failed::FailedOperation;
-use failed::Failure;
+use failed::OperationError;
 use tree::{Slot, Tree, TreeView, equal, find};
 
 use crate::go;
@@ -204,7 +204,7 @@ impl JsonPatch {
     }
 
     /// Does one operation after the other; the position of the one that fails.
-    fn run(&self, root: &mut Tree) -> Result<(), (usize, Failure)> {
+    fn run(&self, root: &mut Tree) -> Result<(), (usize, OperationError)> {
         let mut copied = 0;
         // No less than how deep the document nests.
         let mut depth = root.depth(MAX_DEPTH + 1);
@@ -216,7 +216,7 @@ impl JsonPatch {
                     depth = root.depth(MAX_DEPTH + 1);
                 }
                 if depth > MAX_DEPTH {
-                    return Err(Failure::plain(JsonPatchError::TooDeep));
+                    return Err(OperationError::plain(JsonPatchError::TooDeep));
                 }
                 Ok(())
             });
@@ -234,60 +234,60 @@ fn mistyped(raw: &Raw, into: &str) -> String {
 struct RawOperation<'a>(&'a Raw);
 
 impl RawOperation<'_> {
-    fn apply(&self, root: &mut Tree, copied: &mut usize) -> Result<(), Failure> {
+    fn apply(&self, root: &mut Tree, copied: &mut usize) -> Result<(), OperationError> {
         let op = self.member("op").unwrap_or_default();
         match op.as_str() {
             "add" | "remove" => {
                 let path = self.path(&op)?;
                 let missing =
-                    |_| Failure::missing(&op, &format!("doc is missing path: \"{path}\""));
+                    |_| OperationError::missing(&op, &format!("doc is missing path: \"{path}\""));
                 let place = find(root, &path).map_err(missing)?;
                 if op == "add" {
                     let added = place.add(self.value());
-                    return added.map_err(|fault| Failure::adding(&op, &path, &fault));
+                    return added.map_err(|fault| OperationError::adding(&op, &path, &fault));
                 }
                 let removed = place.remove().map(drop);
-                removed.map_err(|fault| Failure::at(&op, "path", &path, &fault))
+                removed.map_err(|fault| OperationError::at(&op, "path", &path, &fault))
             }
             "replace" => self.replace(root),
             "move" => self.relocate(root),
             "copy" => self.copy(root, copied),
             "test" => self.test(root),
-            _ => Err(Failure::new(format!("Unexpected kind: {op}"))),
+            _ => Err(OperationError::new(format!("Unexpected kind: {op}"))),
         }
     }
 
-    fn relocate(&self, root: &mut Tree) -> Result<(), Failure> {
+    fn relocate(&self, root: &mut Tree) -> Result<(), OperationError> {
         let from = self.from("move")?;
         let place = find(root, &from).map_err(|_| missing_from("move", &from))?;
         let key = from.rsplit('/').next().unwrap_or_default();
         let removed = place.remove();
-        let value = removed.map_err(|fault| Failure::at("move", "path", key, &fault))?;
+        let value = removed.map_err(|fault| OperationError::at("move", "path", key, &fault))?;
         let path = self.path("move")?;
         let place = find(root, &path).map_err(|_| missing_destination("move", &path))?;
         let added = place.add(value);
-        added.map_err(|fault| Failure::adding("move", &path, &fault))
+        added.map_err(|fault| OperationError::adding("move", &path, &fault))
     }
 
-    fn copy(&self, root: &mut Tree, copied: &mut usize) -> Result<(), Failure> {
+    fn copy(&self, root: &mut Tree, copied: &mut usize) -> Result<(), OperationError> {
         let (from, path) = (self.from("copy")?, self.path("copy")?);
         // The library copies what it has opened on the way to the new place.
         let has_place = find(root, &path).is_ok();
         let place = find(root, &from).map_err(|_| missing_from("copy", &from))?;
         let found = place.get().map(|found| found.cloned());
-        let value = found.map_err(|fault| Failure::at("copy", "from", &from, &fault))?;
+        let value = found.map_err(|fault| OperationError::at("copy", "from", &from, &fault))?;
         let Some(place) = find(root, &path).ok().filter(|_| has_place) else {
             return Err(missing_destination("copy", &path));
         };
         *copied += value.as_ref().map_or(0, Tree::size);
         if *copied > MAX_COPIED {
-            return Err(Failure::new(format!(
+            return Err(OperationError::new(format!(
                 "Unable to complete the copy, the accumulated size increase of copy is {copied}, \
                  exceeding the limit {MAX_COPIED}"
             )));
         }
         let added = place.add(value);
-        added.map_err(|fault| Failure::adding("copy", &path, &fault))
+        added.map_err(|fault| OperationError::adding("copy", &path, &fault))
     }
 
     /// Returns the deepest nesting that a document of some depth may have after it.
@@ -312,15 +312,17 @@ impl RawOperation<'_> {
         self.0.get(name).and_then(Raw::string)
     }
 
-    fn path(&self, op: &str) -> Result<String, Failure> {
+    fn path(&self, op: &str) -> Result<String, OperationError> {
         let missing = "operation missing path field: missing value";
-        let failed = || Failure::new(format!("{op} operation failed to decode path: {missing}"));
+        let failed =
+            || OperationError::new(format!("{op} operation failed to decode path: {missing}"));
         self.member("path").ok_or_else(failed)
     }
 
-    fn from(&self, op: &str) -> Result<String, Failure> {
+    fn from(&self, op: &str) -> Result<String, OperationError> {
         let missing = "operation, missing from field: missing value";
-        let failed = || Failure::new(format!("{op} operation failed to decode from: {missing}"));
+        let failed =
+            || OperationError::new(format!("{op} operation failed to decode from: {missing}"));
         self.member("from").ok_or_else(failed)
     }
 
@@ -331,38 +333,39 @@ impl RawOperation<'_> {
         })
     }
 
-    fn replace(&self, root: &mut Tree) -> Result<(), Failure> {
+    fn replace(&self, root: &mut Tree) -> Result<(), OperationError> {
         let path = self.path("replace")?;
         if path.is_empty() {
-            let panics = || Failure::plain(JsonPatchError::Panics);
+            let panics = || OperationError::plain(JsonPatchError::Panics);
             let mut whole = self.value().ok_or_else(panics)?;
             whole.open();
             if !matches!(whole, Tree::Map(_) | Tree::List(_)) {
                 // The library wraps an error that there is not.
-                return Err(Failure::new(
+                return Err(OperationError::new(
                     "replace operation value must be object or array: %!w(<nil>)",
                 ));
             }
             *root = whole;
             return Ok(());
         }
-        let missing =
-            |what: &str| Failure::missing("replace", &format!("doc is missing {what}: {path}"));
+        let missing = |what: &str| {
+            OperationError::missing("replace", &format!("doc is missing {what}: {path}"))
+        };
         let place = find(root, &path).map_err(|_| missing("path"))?;
         place.get().map_err(|_| missing("key"))?;
         let set = place.set(self.value());
-        set.map_err(|fault| Failure::at("replace", "path", &path, &fault))
+        set.map_err(|fault| OperationError::at("replace", "path", &path, &fault))
     }
 
-    fn test(&self, root: &mut Tree) -> Result<(), Failure> {
+    fn test(&self, root: &mut Tree) -> Result<(), OperationError> {
         let path = self.path("test")?;
         let wanted = self.value();
         let wanted = wanted.as_ref().map(TreeView::Tree);
-        let at = |fault| Failure::at("test", "path", &path, &fault);
+        let at = |fault| OperationError::at("test", "path", &path, &fault);
         let equal = if path.is_empty() {
             equal(Some(TreeView::Tree(root)), wanted)
         } else {
-            let missing = |_| Failure::missing("test", &format!("is missing path: {path}"));
+            let missing = |_| OperationError::missing("test", &format!("is missing path: {path}"));
             let place = find(root, &path).map_err(missing)?;
             match (place.get().map_err(at)?, wanted) {
                 (None, None | Some(TreeView::Tree(Tree::Null))) => Ok(true),
@@ -379,16 +382,16 @@ impl RawOperation<'_> {
             }
             return Ok(());
         }
-        Err(Failure::new(format!(
+        Err(OperationError::new(format!(
             "testing value {path} failed: test failed"
         )))
     }
 }
 
-fn missing_from(op: &str, from: &str) -> Failure {
-    Failure::missing(op, &format!("doc is missing from path: {from}"))
+fn missing_from(op: &str, from: &str) -> OperationError {
+    OperationError::missing(op, &format!("doc is missing from path: {from}"))
 }
 
-fn missing_destination(op: &str, path: &str) -> Failure {
-    Failure::missing(op, &format!("doc is missing destination path: {path}"))
+fn missing_destination(op: &str, path: &str) -> OperationError {
+    OperationError::missing(op, &format!("doc is missing destination path: {path}"))
 }

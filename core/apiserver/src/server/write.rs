@@ -153,10 +153,7 @@ impl ApiServer {
             takes_version_over,
             ..
         } = draft;
-        limits::check(&object)?;
-        info.resource.check_work(&object)?;
-        trace.facts.extend(info.resource.not_thorough());
-        trace.warnings.extend(merge_owners(&mut object, true));
+        check_size(info, &mut object, trace)?;
         check_version(info, &object, revision, takes_version_over, trace)?;
         object.set_meta("resourceVersion", revision.to_string());
         object.set_meta("selfLink", Value::Null);
@@ -300,6 +297,15 @@ impl ApiServer {
                 NotAllocated::Failed(refusal) => refusal,
             })
     }
+}
+
+/// Checks that an object is not too large, and joins owners that are named twice.
+fn check_size(info: &RequestInfo, object: &mut Value, trace: &mut Trace) -> Result<(), Refusal> {
+    limits::check(object)?;
+    info.resource.check_work(object)?;
+    trace.facts.extend(info.resource.not_thorough());
+    trace.warnings.extend(merge_owners(object, true));
+    Ok(())
 }
 
 /// Notes the warnings about a changed object that keeps the rules (`BeforeUpdate` has them before any plugin

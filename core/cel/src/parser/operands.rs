@@ -2,7 +2,9 @@
 
 use super::recovery::{Opened, begins_field};
 use super::{ParseResult, Parser, RESERVED};
-use crate::ast::{Expr, ExpressionKind, Literal, MapEntry, Message, MessageField, ParseError};
+use crate::ast::{
+    Expr, ExpressionKind, Literal, MapEntry, MessageField, MessageLiteral, ParseError,
+};
 use crate::lexer::Lexeme;
 use crate::macros;
 
@@ -109,7 +111,7 @@ impl Parser {
             fields.push(self.field()?);
             if !self.accept(",") {
                 self.expect_end("}");
-                return Ok(self.make(open, ExpressionKind::Struct(Message { ty, fields })));
+                return Ok(self.make(open, ExpressionKind::Struct(MessageLiteral { ty, fields })));
             }
         }
         // A comma may stand alone.
@@ -117,7 +119,7 @@ impl Parser {
             self.accept(",");
         }
         self.expect("}");
-        Ok(self.make(open, ExpressionKind::Struct(Message { ty, fields })))
+        Ok(self.make(open, ExpressionKind::Struct(MessageLiteral { ty, fields })))
     }
 
     fn field(&mut self) -> ParseResult<MessageField> {

@@ -23,7 +23,7 @@ pub struct FailedOperation {
 
 /// The reason why something is not done at a place of a document.
 #[derive(Debug, PartialEq)]
-pub(super) enum Fault {
+pub(super) enum PlaceError {
     /// The place is in nothing.
     NoParent,
     /// The map does not have the key.
@@ -38,31 +38,33 @@ pub(super) enum Fault {
     Panics,
 }
 
-impl Fault {
+impl PlaceError {
     /// The words of the server's library (`gopkg.in/evanphx/json-patch.v4`).
     fn words(&self) -> String {
         match self {
-            Fault::NoParent => "missing value".to_owned(),
-            Fault::NoKey(key) => format!("Unable to remove nonexistent key: {key}: missing value"),
-            Fault::NoIndex(index) => {
+            PlaceError::NoParent => "missing value".to_owned(),
+            PlaceError::NoKey(key) => {
+                format!("Unable to remove nonexistent key: {key}: missing value")
+            }
+            PlaceError::NoIndex(index) => {
                 format!("Unable to access invalid index: {index}: invalid index referenced")
             }
-            Fault::NoNumber(text) => {
+            PlaceError::NoNumber(text) => {
                 let text = go::quote(text);
                 format!("strconv.Atoi: parsing {text}: invalid syntax")
             }
-            Fault::HugeNumber(text) => {
+            PlaceError::HugeNumber(text) => {
                 let text = go::quote(text);
                 format!("strconv.Atoi: parsing {text}: value out of range")
             }
-            Fault::Panics => String::new(),
+            PlaceError::Panics => String::new(),
         }
     }
 
     /// The words for an item that cannot be added.
     fn words_of_addition(&self) -> String {
         match self {
-            Fault::NoNumber(text) | Fault::HugeNumber(text) => {
+            PlaceError::NoNumber(text) | PlaceError::HugeNumber(text) => {
                 format!(
                     "value was not a proper array index: '{text}': {}",
                     self.words()
@@ -75,13 +77,13 @@ impl Fault {
 
 /// The end of a patch at one of its operations.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct OperationError {
     pub(super) error: JsonPatchError,
     /// The reason, as the server's library tells it.
     pub(super) reason: String,
 }
 
-impl Failure {
+impl OperationError {
     pub(super) fn new(reason: impl Into<String>) -> Self {
         Self {
             error: JsonPatchError::DoesNotApply,
@@ -99,23 +101,23 @@ impl Failure {
 
     /// A place of an operation that is in nothing.
     pub(super) fn missing(op: &str, what: &str) -> Self {
-        let missing = Fault::NoParent.words();
+        let missing = PlaceError::NoParent.words();
         Self::new(format!("{op} operation does not apply: {what}: {missing}"))
     }
 
     /// A fault at a place that is there.
-    pub(super) fn at(op: &str, preposition: &str, path: &str, fault: &Fault) -> Self {
+    pub(super) fn at(op: &str, preposition: &str, path: &str, fault: &PlaceError) -> Self {
         let words = fault.words();
-        Self::of(
+        Self::caused_by(
             fault,
             format!("error in {op} for {preposition}: '{path}': {words}"),
         )
     }
 
     /// A fault at the place of a new value.
-    pub(super) fn adding(op: &str, path: &str, fault: &Fault) -> Self {
+    pub(super) fn adding(op: &str, path: &str, fault: &PlaceError) -> Self {
         let words = fault.words_of_addition();
-        Self::of(
+        Self::caused_by(
             fault,
             match op {
                 "copy" => format!("error while adding value during copy: {words}"),
@@ -124,9 +126,9 @@ impl Failure {
         )
     }
 
-    fn of(fault: &Fault, reason: String) -> Self {
+    fn caused_by(fault: &PlaceError, reason: String) -> Self {
         match fault {
-            Fault::Panics => Self::plain(JsonPatchError::Panics),
+            PlaceError::Panics => Self::plain(JsonPatchError::Panics),
             _ => Self::new(reason),
         }
     }

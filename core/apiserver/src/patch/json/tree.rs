@@ -6,7 +6,7 @@ use std::num::{IntErrorKind, ParseIntError};
 use imbl::Vector;
 use serde_json::Value;
 
-use super::failed::Fault;
+use super::failed::PlaceError;
 use crate::go;
 use crate::json::Raw;
 use crate::pointer::unescape;
@@ -29,7 +29,7 @@ pub(super) enum Tree {
 
 pub(super) type Slot = Option<Tree>;
 
-type Found<T> = Result<T, Fault>;
+type AtPlace<T> = Result<T, PlaceError>;
 
 /// A key in a map, or an index in a list.
 pub(super) enum TreePlace<'a> {
@@ -38,31 +38,31 @@ pub(super) enum TreePlace<'a> {
 }
 
 /// Follows a path up to its last part. The text before the first slash does not count.
-pub(super) fn find<'a>(root: &'a mut Tree, path: &str) -> Found<TreePlace<'a>> {
+pub(super) fn find<'a>(root: &'a mut Tree, path: &str) -> AtPlace<TreePlace<'a>> {
     let mut parts: Vec<String> = path.split('/').skip(1).map(unescape).collect();
-    let last = parts.pop().ok_or(Fault::NoParent)?;
+    let last = parts.pop().ok_or(PlaceError::NoParent)?;
     let mut tree = root;
     for part in parts {
         let slot = match tree.place(part)? {
             TreePlace::Key(map, key) => map.get_mut(&key),
             TreePlace::Index(list, index) => {
-                let at = existing(&index, list.len()).map_err(|_| Fault::NoParent)?;
+                let at = existing(&index, list.len()).map_err(|_| PlaceError::NoParent)?;
                 list.get_mut(at)
             }
         };
-        tree = slot.and_then(Option::as_mut).ok_or(Fault::NoParent)?;
+        tree = slot.and_then(Option::as_mut).ok_or(PlaceError::NoParent)?;
     }
     tree.place(last)
 }
 
 /// The position of an item that is there; negative indices count from the end.
-fn existing(index: &str, length: usize) -> Found<usize> {
-    let outside = || Fault::NoIndex(index.to_owned());
+fn existing(index: &str, length: usize) -> AtPlace<usize> {
+    let outside = || PlaceError::NoIndex(index.to_owned());
     let at: i64 = index.parse().map_err(|error: ParseIntError| {
         let index = index.to_owned();
         match error.kind() {
-            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => Fault::HugeNumber(index),
-            _ => Fault::NoNumber(index),
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => PlaceError::HugeNumber(index),
+            _ => PlaceError::NoNumber(index),
         }
     })?;
     let length = i64::try_from(length).unwrap_or(i64::MAX);
@@ -79,7 +79,7 @@ fn existing(index: &str, length: usize) -> Found<usize> {
 
 impl<'a> TreePlace<'a> {
     /// The value; an absent key is as good as a `null`, an absent index is a mistake.
-    pub(super) fn get(&self) -> Found<Option<&Tree>> {
+    pub(super) fn get(&self) -> AtPlace<Option<&Tree>> {
         Ok(match self {
             TreePlace::Key(map, key) => map.get(key).and_then(Option::as_ref),
             TreePlace::Index(list, index) => list
@@ -99,7 +99,7 @@ impl<'a> TreePlace<'a> {
         }
     }
 
-    pub(super) fn add(self, value: Slot) -> Found<()> {
+    pub(super) fn add(self, value: Slot) -> AtPlace<()> {
         match self {
             TreePlace::Key(map, key) => {
                 map.insert(key, value);
@@ -114,7 +114,7 @@ impl<'a> TreePlace<'a> {
         Ok(())
     }
 
-    pub(super) fn set(self, value: Slot) -> Found<()> {
+    pub(super) fn set(self, value: Slot) -> AtPlace<()> {
         match self {
             TreePlace::Key(map, key) => {
                 map.insert(key, value);
@@ -130,9 +130,9 @@ impl<'a> TreePlace<'a> {
     }
 
     /// Takes the value away.
-    pub(super) fn remove(self) -> Found<Slot> {
+    pub(super) fn remove(self) -> AtPlace<Slot> {
         match self {
-            TreePlace::Key(map, key) => map.remove(&key).ok_or(Fault::NoKey(key)),
+            TreePlace::Key(map, key) => map.remove(&key).ok_or(PlaceError::NoKey(key)),
             TreePlace::Index(list, index) => {
                 let at = existing(&index, list.len())?;
                 Ok(list.remove(at))
@@ -179,12 +179,12 @@ impl Tree {
         }
     }
 
-    fn place(&mut self, part: String) -> Found<TreePlace<'_>> {
+    fn place(&mut self, part: String) -> AtPlace<TreePlace<'_>> {
         self.open();
         match self {
             Tree::Map(map) => Ok(TreePlace::Key(map, part)),
             Tree::List(list) => Ok(TreePlace::Index(list, part)),
-            _ => Err(Fault::NoParent),
+            _ => Err(PlaceError::NoParent),
         }
     }
 
@@ -316,9 +316,9 @@ impl<'a> TreeView<'a> {
 
 /// Maps and lists are equal by their content, scalars by their spelling. The library does not
 /// expect `null` in a list.
-pub(super) fn equal(left: Seen<'_>, right: Seen<'_>) -> Found<bool> {
+pub(super) fn equal(left: Seen<'_>, right: Seen<'_>) -> AtPlace<bool> {
     let (Some(left), Some(right)) = (left, right) else {
-        return Err(Fault::Panics);
+        return Err(PlaceError::Panics);
     };
     // Sizes first: what was written in the patch is looked at, never more of the other.
     if left.size() != right.size() || left.length() != right.length() {
@@ -338,7 +338,7 @@ pub(super) fn equal(left: Seen<'_>, right: Seen<'_>) -> Found<bool> {
     Ok(left.spelled() == right.spelled())
 }
 
-fn equal_members(left: TreeView<'_>, right: TreeView<'_>) -> Found<bool> {
+fn equal_members(left: TreeView<'_>, right: TreeView<'_>) -> AtPlace<bool> {
     let (left, right) = (left.members(), right.members());
     for (key, left) in left {
         let same = match (left, right.get(key)) {

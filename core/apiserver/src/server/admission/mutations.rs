@@ -32,7 +32,7 @@ struct BoundPolicy {
 type Invocation = (String, String, usize);
 
 /// A policy that could not do its work.
-struct Mistake {
+struct PolicyError {
     message: String,
     reason: &'static str,
 }
@@ -49,7 +49,7 @@ struct Round<'a> {
     is_dirty: bool,
     /// The invocations that may be done once more.
     reinvocable: Vec<Invocation>,
-    mistakes: Vec<Mistake>,
+    mistakes: Vec<PolicyError>,
 }
 
 impl ApiServer {
@@ -197,7 +197,7 @@ impl Round<'_> {
         for mut evaluation in Evaluation::all(self.server, &asked, &bound.version, policy, binding)
         {
             if let Some(why) = evaluation.unbound.take() {
-                self.note(bound, &evaluation, why, "Forbidden");
+                self.record_error(bound, &evaluation, why, "Forbidden");
             }
         }
     }
@@ -223,7 +223,7 @@ impl Round<'_> {
                 Ok(true) => {}
                 Ok(false) => continue,
                 Err(why) => {
-                    self.note(bound, &evaluation, why, "Invalid");
+                    self.record_error(bound, &evaluation, why, "Invalid");
                     continue;
                 }
             }
@@ -256,7 +256,9 @@ impl Round<'_> {
                     self.draft.empties = draft.empties;
                 }
                 Err(Unchanged::ByTest) => self.is_dirty = true,
-                Err(Unchanged::Mistaken(why)) => self.note(bound, &evaluation, why, "Invalid"),
+                Err(Unchanged::Mistaken(why)) => {
+                    self.record_error(bound, &evaluation, why, "Invalid")
+                }
                 Err(Unchanged::Refused(refusal)) => return Err(refusal),
                 Err(Unchanged::Unknown(expression)) => {
                     trace.facts.push(Fact::RuleNotEvaluated(expression));
@@ -267,7 +269,7 @@ impl Round<'_> {
     }
 
     /// Notes why a policy could not do its work, unless it says to ignore that (`PolicyError.Error`).
-    fn note(
+    fn record_error(
         &mut self,
         bound: &BoundPolicy,
         evaluation: &Evaluation<'_>,
@@ -282,12 +284,12 @@ impl Round<'_> {
             bound.policy.name(),
             bound.binding.name()
         );
-        self.mistakes.push(Mistake { message, reason });
+        self.mistakes.push(PolicyError { message, reason });
     }
 }
 
 /// The refusal has the message of the first mistake, and all of them as causes.
-fn refused(asked: &Attributes<'_>, mistakes: &[Mistake]) -> Refusal {
+fn refused(asked: &Attributes<'_>, mistakes: &[PolicyError]) -> Refusal {
     let object = asked.object.or(asked.old);
     let field = |name| object.map_or("", |object| object.meta_text(name));
     let names = [

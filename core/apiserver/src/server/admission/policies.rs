@@ -22,7 +22,7 @@ const POLICIES_BELOW: &str = "/registry/validatingadmissionpolicies/";
 /// The longest message that an expression makes.
 const LONGEST_MESSAGE: usize = 5 * 1024;
 
-/// What the conditions of a policy may cost together, and its validations (`pkg/apis/cel/config.go`).
+/// The cost limits of all conditions of a policy, and of all its validations (`pkg/apis/cel/config.go`).
 const CONDITIONS_BUDGET: u64 = 2_500_000;
 const VALIDATIONS_BUDGET: u64 = 10_000_000;
 

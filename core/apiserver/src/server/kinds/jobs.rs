@@ -38,7 +38,7 @@ pub(super) const NOTICES: Notices = Notices {
     ..Notices::NONE
 };
 
-/// What the preparation of a job looks at.
+/// The preparation of a job looks at these.
 pub(super) const LOOKS_AT: LooksAt = LooksAt {
     shared_labels: true,
     ..LooksAt::NOTHING

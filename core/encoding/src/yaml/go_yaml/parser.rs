@@ -11,7 +11,7 @@ use super::{Events, Most, YamlMistake};
 
 /// The anchor and the tag before a node.
 #[derive(Default)]
-struct Properties {
+struct NodeProperties {
     anchor: usize,
     tag: Option<Tag>,
 }
@@ -165,8 +165,8 @@ impl<'a> EventParser<'a> {
         })
     }
 
-    fn properties(&mut self, start: Mark) -> Result<Properties, YamlMistake> {
-        let mut properties = Properties::default();
+    fn properties(&mut self, start: Mark) -> Result<NodeProperties, YamlMistake> {
+        let mut properties = NodeProperties::default();
         let (mut has_anchor, mut has_tag) = (false, false);
         let mut tag = None;
         for _ in 0..2 {
@@ -215,7 +215,7 @@ impl<'a> EventParser<'a> {
 
     fn content(
         &mut self,
-        properties: Properties,
+        properties: NodeProperties,
         start: Mark,
         in_block: bool,
         may_be_indentless: bool,
@@ -228,7 +228,7 @@ impl<'a> EventParser<'a> {
             start: at,
             end,
         } = self.scanner.peek()?.clone();
-        let Properties { anchor, tag } = properties;
+        let NodeProperties { anchor, tag } = properties;
         let is_bare = anchor == 0 && tag.is_none();
         let tag = tag.map(Cow::Owned);
         let list = |tag| (Event::SequenceStart(anchor, tag), start.span_to(end));
@@ -266,7 +266,7 @@ impl<'a> EventParser<'a> {
         }
     }
 
-    fn scalar(&mut self, properties: Properties, start: Mark) -> Result<(), YamlMistake> {
+    fn scalar(&mut self, properties: NodeProperties, start: Mark) -> Result<(), YamlMistake> {
         let token = self.scanner.take_token()?;
         if let TokenKind::Scalar(text, style) = token.kind {
             let tag = properties.tag.map(Cow::Owned);

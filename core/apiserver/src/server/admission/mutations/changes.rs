@@ -1,4 +1,4 @@
-//! What one mutation of a policy makes of an object
+//! Carries out one mutation of a policy on an object
 //! (`k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch`).
 
 use serde_json::Value;
