@@ -35,6 +35,9 @@ const RAN: &str = "
 const ENTER: &str = "\u{e007}";
 const ESCAPE: &str = "\u{e00c}";
 
+/// The name of the value that editor B changes.
+const IMAGE: &str = "spec.template.spec.containers.0.image: ";
+
 /// Does what people do in their first minutes. Code that it does not reach comes with the last part of the program.
 struct Visitor {
     browser: Browser,
@@ -90,7 +93,6 @@ impl Visitor {
 
     /// Reads in both editors, and makes a 409.
     fn conflict(&self) {
-        const IMAGE: &str = "spec.template.spec.containers.0.image: ";
         for (editor, field, text) in [
             ("Editor A", "spec.replicas: ", "5"),
             ("Editor B", IMAGE, "nginx:1.28"),
@@ -115,7 +117,6 @@ impl Visitor {
 
     /// Makes a 409 as a newcomer does. Timers of the page end between the actions, or after them all.
     fn newcomer(&self, pause: Duration) {
-        const IMAGE: &str = "spec.template.spec.containers.0.image: ";
         let acts = |editor: &str, name: &str| {
             self.open(editor);
             self.press(editor, name);
@@ -223,11 +224,7 @@ impl Visitor {
     fn ways_of_writing(&self) {
         self.open("Editor B");
         self.press("Editor B", "Get");
-        self.edit(
-            "Editor B",
-            "spec.template.spec.containers.0.image: ",
-            &format!("nginx:1.29{ENTER}"),
-        );
+        self.edit("Editor B", IMAGE, &format!("nginx:1.29{ENTER}"));
         self.click_all("#card-b .method > summary");
         for way in 1..=5 {
             self.click_all(&format!(

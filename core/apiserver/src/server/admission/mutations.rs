@@ -10,7 +10,7 @@ use serde_json::Value;
 use self::changes::{Unchanged, changed};
 use super::Attributes;
 use super::matching::{is_exempt, version_for};
-use super::policies::{Evaluation, seen_in};
+use super::policies::{Evaluation, ignores_failures, seen_in};
 use crate::object::{GroupVersion, Metadata, text};
 use crate::server::body::DraftObject;
 use crate::server::kinds::label_selector::list;
@@ -197,7 +197,7 @@ impl Round<'_> {
         for mut evaluation in Evaluation::all(self.server, &asked, &bound.version, policy, binding)
         {
             if let Some(why) = evaluation.unbound.take() {
-                self.record_error(bound, &evaluation, why, "Forbidden");
+                self.record_error(bound, why, "Forbidden");
             }
         }
     }
@@ -223,7 +223,7 @@ impl Round<'_> {
                 Ok(true) => {}
                 Ok(false) => continue,
                 Err(why) => {
-                    self.record_error(bound, &evaluation, why, "Invalid");
+                    self.record_error(bound, why, "Invalid");
                     continue;
                 }
             }
@@ -256,9 +256,7 @@ impl Round<'_> {
                     self.draft.empties = draft.empties;
                 }
                 Err(Unchanged::ByTest) => self.is_dirty = true,
-                Err(Unchanged::Mistaken(why)) => {
-                    self.record_error(bound, &evaluation, why, "Invalid")
-                }
+                Err(Unchanged::Mistaken(why)) => self.record_error(bound, why, "Invalid"),
                 Err(Unchanged::Refused(refusal)) => return Err(refusal),
                 Err(Unchanged::Unknown(expression)) => {
                     trace.facts.push(Fact::RuleNotEvaluated(expression));
@@ -269,14 +267,8 @@ impl Round<'_> {
     }
 
     /// Notes why a policy could not do its work, unless it says to ignore that (`PolicyError.Error`).
-    fn record_error(
-        &mut self,
-        bound: &BoundPolicy,
-        evaluation: &Evaluation<'_>,
-        why: String,
-        reason: &'static str,
-    ) {
-        if evaluation.ignores_failures() {
+    fn record_error(&mut self, bound: &BoundPolicy, why: String, reason: &'static str) {
+        if ignores_failures(&bound.policy) {
             return;
         }
         let message = format!(

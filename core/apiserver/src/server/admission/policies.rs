@@ -157,6 +157,11 @@ pub(super) fn failure(expression: &str, why: &str) -> String {
     format!("expression '{expression}' resulted in error: {why}")
 }
 
+/// Returns whether a policy lets a request pass if it cannot do its work.
+pub(super) fn ignores_failures(policy: &Value) -> bool {
+    text(&policy["spec"], "failurePolicy") == "Ignore"
+}
+
 /// The variables of expressions that together may cost so much.
 struct Budget {
     variables: Activation,
@@ -192,9 +197,9 @@ impl Budget {
 /// One policy on one request with one of its parameters.
 #[derive(Clone)]
 pub(super) struct Evaluation<'a> {
-    pub(super) policy: &'a Value,
+    policy: &'a Value,
     /// The variables of expressions, by name.
-    pub(super) variables: Vec<(&'static str, Value)>,
+    variables: Vec<(&'static str, Value)>,
     /// The reason why there are no parameters, if the binding asks for some.
     pub(super) unbound: Option<String>,
 }
@@ -261,10 +266,6 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    pub(super) fn ignores_failures(&self) -> bool {
-        text(&self.policy["spec"], "failurePolicy") == "Ignore"
-    }
-
     /// The variables with those that the policy makes of them.
     pub(super) fn composed(&self) -> Activation {
         let composed = list(&self.policy["spec"], "variables").iter();
@@ -287,7 +288,7 @@ impl<'a> Evaluation<'a> {
             is_unbound: false,
         };
         if let Some(why) = self.unbound.take() {
-            return match self.ignores_failures() {
+            return match ignores_failures(self.policy) {
                 true => Vec::new(),
                 false => vec![Denial {
                     is_unbound: true,
@@ -308,14 +309,14 @@ impl<'a> Evaluation<'a> {
             let outcome = budget.value(expression, trace);
             if budget.is_spent {
                 // That takes the place of what the others said.
-                return match self.ignores_failures() {
+                return match ignores_failures(self.policy) {
                     true => Vec::new(),
                     false => vec![failed(OUT_OF_BUDGET.to_owned())],
                 };
             }
             match outcome {
                 Outcome::Bool(true) | Outcome::Unknown => {}
-                Outcome::Failed(_) | Outcome::TooCostly if self.ignores_failures() => {}
+                Outcome::Failed(_) | Outcome::TooCostly if ignores_failures(self.policy) => {}
                 Outcome::Failed(why) => denials.push(failed(failure(expression, &why))),
                 Outcome::TooCostly => {
                     denials.push(failed(failure(expression, cel::LIMIT_EXCEEDED)));
@@ -341,7 +342,7 @@ impl<'a> Evaluation<'a> {
             let expression = text(condition, "expression");
             let outcome = budget.value(expression, trace);
             if budget.is_spent {
-                return match self.ignores_failures() {
+                return match ignores_failures(self.policy) {
                     true => Ok(false),
                     false => Err(OUT_OF_BUDGET.to_owned()),
                 };
@@ -356,7 +357,7 @@ impl<'a> Evaluation<'a> {
         match mistakes.as_slice() {
             _ if is_refuted => Ok(false),
             [] => Ok(true),
-            _ if self.ignores_failures() => Ok(false),
+            _ if ignores_failures(self.policy) => Ok(false),
             [one] => Err(one.clone()),
             several => Err(format!("[{}]", several.join(", "))),
         }
