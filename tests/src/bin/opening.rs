@@ -3,6 +3,7 @@
 //! people do first in *Play*.
 
 use std::collections::BTreeSet;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
@@ -252,6 +253,31 @@ impl Visitor {
     }
 }
 
+/// Opens the site in a window of this width and height, light or dark, once for each session. Returns the numbers of
+/// the branches that run.
+fn record(url: &str, window: (u32, u32, bool), sessions: &[fn(&Visitor)]) -> BTreeSet<u64> {
+    let (width, height, dark) = window;
+    let mut ran = BTreeSet::new();
+    for session in sessions {
+        let browser = Browser::start();
+        browser.resize(width, height);
+        browser.prefer(dark);
+        browser.go(url);
+        browser.wait(
+            "the page",
+            "return document.querySelector('#card-server .yaml')",
+            &[],
+        );
+        let wide = width > 1000;
+        let visitor = Visitor { browser, wide };
+        session(&visitor);
+        let numbers = visitor.browser.run(RAN, &[]);
+        let numbers = numbers.as_array().into_iter().flatten();
+        ran.extend(numbers.filter_map(serde_json::Value::as_u64));
+    }
+    ran
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
     let [session, site, file] = arguments.as_slice() else {
@@ -272,28 +298,18 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let mut ran = BTreeSet::new();
     // Two loads of a window differ only in the branches of the allocator, because scripts of the browser
     // leave other addresses free. The allocator is never split (`called_by_browser` in `xtask/split`).
-    for (width, height, dark) in [(1440, 900, false), (390, 844, true)] {
-        for session in sessions {
-            let browser = Browser::start();
-            browser.resize(width, height);
-            browser.prefer(dark);
-            browser.go(&site.url());
-            browser.wait(
-                "the page",
-                "return document.querySelector('#card-server .yaml')",
-                &[],
-            );
-            let wide = width > 1000;
-            let visitor = Visitor { browser, wide };
-            session(&visitor);
-            let numbers = visitor.browser.run(RAN, &[]);
-            let numbers = numbers.as_array().into_iter().flatten();
-            ran.extend(numbers.filter_map(serde_json::Value::as_u64));
-        }
-    }
+    let url = site.url();
+    let ran: BTreeSet<u64> = thread::scope(|scope| {
+        let windows = [(1440, 900, false), (390, 844, true)];
+        let windows = windows.map(|window| {
+            let url = &url;
+            scope.spawn(move || record(url, window, sessions))
+        });
+        let ran = windows.map(|window| window.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        ran.into_iter().flatten().collect()
+    });
     let lines: String = ran.iter().map(|number| format!("{number}\n")).collect();
     if let Err(error) = std::fs::write(file, lines) {
         eprintln!("{}: {error}", file.display());
