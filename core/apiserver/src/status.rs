@@ -127,9 +127,9 @@ impl Status {
         status
     }
 
-    /// 409 `AlreadyExists` where the object of that name is about to go.
-    pub fn being_deleted(resource: &GroupName, name: &str) -> Refusal {
-        let mut status = Self::already_exists(resource, name);
+    /// Adds to a 409 `AlreadyExists` that the object of that name is about to go, whether the name was
+    /// given or generated (`k8s.io/apiserver/pkg/registry/generic/registry/store.go Store.create`, v1.36).
+    pub fn being_deleted(mut status: Refusal) -> Refusal {
         status.message = format!("object is being deleted: {}", status.message);
         status
     }

@@ -72,8 +72,9 @@ impl ApiServer {
         let options = DeleteOptions::read(info, bytes)?;
         trace.warnings.extend(options.unsaid(&info.resource));
         // One chunk is deleted: that of the request's limit, or a page of the server's own, which
-        // also makes a version in the query mean exactly that version.
-        if wanted.limit <= 0 {
+        // also makes a version in the query mean exactly that version. A negative limit is no limit
+        // (`k8s.io/apiserver/pkg/registry/generic/registry/store.go Store.DeleteCollection`, v1.36).
+        if wanted.limit == 0 {
             wanted.limit = PAGE;
         }
         let (meta, items) = self.list_objects(info, &wanted)?;
@@ -416,8 +417,9 @@ impl DeleteOptions {
         Ok(())
     }
 
-    /// The finalizers with those of garbage collection as asked for
-    /// (`deletionFinalizersForGarbageCollection`).
+    /// The finalizers with those of garbage collection as asked for. The two lists are compared as sets: finalizers
+    /// that an object has twice stay so (`k8s.io/apiserver/pkg/registry/generic/registry/store.go
+    /// deletionFinalizersForGarbageCollection`, v1.36).
     fn finalizers<'a>(&self, object: &'a Value, collection: Collection) -> Vec<&'a str> {
         let present = object.finalizers();
         let (orphan, foreground) =
@@ -438,7 +440,8 @@ impl DeleteOptions {
             .collect();
         wanted.extend(orphan.then_some(ORPHAN));
         wanted.extend(foreground.then_some(FOREGROUND));
-        let same = wanted.len() == present.len() && wanted.iter().all(|f| present.contains(f));
+        let same = wanted.iter().all(|f| present.contains(f))
+            && present.iter().all(|f| wanted.contains(f));
         if same { present } else { wanted }
     }
 }

@@ -156,7 +156,7 @@ impl ApiServer {
         check_size(info, &mut object, trace)?;
         check_version(info, &object, revision, takes_version_over, trace)?;
         object.set_meta("resourceVersion", revision.to_string());
-        object.set_meta("selfLink", Value::Null);
+        drop_self_link(info, &mut object);
         self.allocate(info, &mut object, Some(&live))?;
         let namespace = || self.namespace_of(info);
         before_update(info, &mut object, &empties, &live, &namespace)?;
@@ -296,6 +296,14 @@ impl ApiServer {
                 }
                 NotAllocated::Failed(refusal) => refusal,
             })
+    }
+}
+
+/// Only what is stored loses its link, and a dry run stores nothing (`k8s.io/apiserver/pkg/storage/etcd3/store.go`,
+/// `PrepareObjectForStorage`, v1.36).
+fn drop_self_link(info: &RequestInfo, object: &mut Value) {
+    if !info.options.dry_run {
+        object.set_meta("selfLink", Value::Null);
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::preconditions::version_of;
 use super::prepare::restore;
-use super::{endpoint, normalize_namespace};
+use super::{drop_self_link, endpoint, normalize_namespace};
 use crate::limits;
 use crate::object::{GroupName, Metadata, text};
 use crate::schema::Empties;
@@ -76,7 +76,7 @@ impl ApiServer {
         trace: &mut Trace,
     ) -> Result<ObjectAnswer, Refusal> {
         version_of(&draft.object)?;
-        draft.object.set_meta("selfLink", Value::Null);
+        drop_self_link(info, &mut draft.object);
         trace.warnings.extend(merge_owners(&mut draft.object, true));
         let object = self.create_object(info, draft, false, trace)?;
         Ok(ObjectAnswer {
@@ -217,12 +217,15 @@ impl ApiServer {
         let key = storage_key(&info.resource, &info.namespace, name);
         let resource = info.group_resource();
         if let Some((_, existing)) = self.store.get(&key) {
-            return Err(if !object.meta_text("generateName").is_empty() {
-                Status::not_unique(&resource, object.name())
-            } else if existing.meta_text("deletionTimestamp").is_empty() {
+            let refusal = if object.meta_text("generateName").is_empty() {
                 Status::already_exists(&resource, object.name())
             } else {
-                Status::being_deleted(&resource, object.name())
+                Status::not_unique(&resource, object.name())
+            };
+            return Err(if existing.meta_text("deletionTimestamp").is_empty() {
+                refusal
+            } else {
+                Status::being_deleted(refusal)
             });
         }
         info.resource.before_storing(&mut object);

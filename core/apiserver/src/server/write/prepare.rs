@@ -55,10 +55,11 @@ pub(super) fn before_update(
     if !live.meta_text("deletionTimestamp").is_empty() {
         keep(object, "deletionTimestamp");
     }
+    // No period is one that is no integer, too (`Unstructured.GetDeletionGracePeriodSeconds`).
     let grace = "deletionGracePeriodSeconds";
     if object
         .metadata()
-        .is_none_or(|meta| !meta.contains_key(grace))
+        .is_none_or(|meta| !meta.get(grace).is_some_and(Value::is_i64))
     {
         keep(object, grace);
     }
@@ -94,7 +95,7 @@ fn check_version_named(info: &RequestInfo, object: &Value) -> Result<(), Refusal
 /// (`Unstructured.GetDeletionTimestamp`).
 fn drop_unread_deletion(object: &mut Value) {
     let time = object.meta_text("deletionTimestamp");
-    if !time.is_empty() && go::time::canonical(time, Scalar::Time.time_layout()).is_err() {
+    if go::time::canonical(time, Scalar::Time.time_layout()).is_err() {
         object.set_meta("deletionTimestamp", Value::Null);
     }
 }
