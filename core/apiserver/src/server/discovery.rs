@@ -4,15 +4,18 @@
 mod entries;
 mod health;
 mod openapi;
+mod routes;
 
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderValue, Request, Response, StatusCode, header};
 use serde_json::{Value, json};
 
 use self::entries::entries;
+use self::routes::Route;
 use super::resource::Resource;
 use super::resources::Resources;
 use super::{ApiServer, Format, View, json_response, respond};
 use crate::object::GroupVersion;
+use crate::status::Refusal;
 
 pub(super) use self::entries::local_services;
 
@@ -22,22 +25,53 @@ const ADDRESS: &str = "127.0.0.1:6443";
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /// Answers a discovery request; `None` for all other requests.
-pub(super) fn answer(request: &Request<Vec<u8>>, server: &ApiServer) -> Option<Response<Vec<u8>>> {
-    if !matches!(*request.method(), Method::GET) && !is_group(request.uri().path(), server) {
-        return None;
-    }
+pub(super) fn answer(
+    request: &Request<Vec<u8>>,
+    server: &ApiServer,
+) -> Option<Result<Response<Vec<u8>>, Refusal>> {
     let resources = &*server.resources;
-    let path = request.uri().path().trim_end_matches('/');
-    let parts: Vec<&str> = path.split('/').skip(1).collect();
+    let path = request.uri().path();
+    let parts: Vec<&str> = path.trim_end_matches('/').split('/').skip(1).collect();
+    let route = Route::of(path, &parts, resources)?;
+    if let Err(refusal) = route.check(request) {
+        return Some(Err(refusal));
+    }
     let aggregated = wants_aggregated(request);
-    let body = match parts.as_slice() {
+    Some(Ok(match parts.as_slice() {
+        ["healthz" | "livez" | "readyz", ..] => health::answer(request, &parts, server)?,
+        ["api", "v1", "componentstatuses"] => components(request, resources),
+        ["api"] if aggregated => aggregate(resources, |group| group.is_empty()),
+        ["apis"] if aggregated => aggregate(resources, |group| !group.is_empty()),
+        #[cfg(feature = "protobuf")]
+        ["openapi", "v2"] => openapi::swagger::answer(request.headers(), resources),
+        ["openapi", "v3", kind @ ("api" | "apis"), rest @ ..] => {
+            match schemas(kind, rest, resources)? {
+                Some(schemas) => respond(Format::Json, StatusCode::OK, &schemas, resources),
+                None => routes::nothing(),
+            }
+        }
+        parts => {
+            let body = document(parts, server)?;
+            // What is no object of the API is always JSON.
+            let format = match body.get("kind") {
+                Some(_) => View::of_document(request.headers()),
+                None => Ok(Format::Json),
+            };
+            match format {
+                Ok(format) => respond(format, StatusCode::OK, &body, resources),
+                Err(refusal) => return Some(Err(refusal)),
+            }
+        }
+    }))
+}
+
+/// The document of a path; `None` if it has none.
+fn document(parts: &[&str], server: &ApiServer) -> Option<Value> {
+    let resources = &*server.resources;
+    Some(match parts {
         [] | [""] => json!({"paths": paths(server)}),
         ["version"] => version(server),
-        ["healthz" | "livez" | "readyz", ..] => return health::answer(request, &parts, server),
         [".well-known", "openid-configuration"] => issuer(),
-        ["api", "v1", "componentstatuses"] => return Some(components(request, resources)),
-        ["api"] if aggregated => return Some(aggregate(resources, |group| group.is_empty())),
-        ["apis"] if aggregated => return Some(aggregate(resources, |group| !group.is_empty())),
         ["api"] => json!({
             "kind": "APIVersions", "versions": ["v1"],
             "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": ADDRESS}],
@@ -58,37 +92,19 @@ pub(super) fn answer(request: &Request<Vec<u8>>, server: &ApiServer) -> Option<R
         }
         ["api", version] => resource_list(&GroupVersion::new("", *version), resources)?,
         ["apis", name, version] => resource_list(&GroupVersion::new(*name, *version), resources)?,
-        #[cfg(feature = "protobuf")]
-        ["openapi", "v2"] => return Some(openapi::swagger::answer(request.headers(), resources)),
         ["openapi", "v3"] => openapi::index(resources),
-        ["openapi", "v3", "api", version] => {
-            openapi::document(&GroupVersion::new("", *version), resources)?
-        }
-        ["openapi", "v3", "apis", name, version] => {
-            openapi::document(&GroupVersion::new(*name, *version), resources)?
-        }
         _ => return None,
-    };
-    // What is no object of the API is always JSON.
-    let format = match body.get("kind") {
-        Some(_) => View::plain_format(request.headers()),
-        None => Format::Json,
-    };
-    Some(respond(format, StatusCode::OK, &body, resources))
+    })
 }
 
-/// Returns whether this is the path of all groups, of one, or of a version of a group of custom resources: their
-/// handlers do not look at the method.
-fn is_group(path: &str, server: &ApiServer) -> bool {
-    let parts: Vec<&str> = path.trim_end_matches('/').split('/').skip(1).collect();
-    match parts.as_slice() {
-        ["apis"] | ["apis", _] => true,
-        ["apis", group, _] => {
-            let mut all = server.resources.iter();
-            all.any(|resource| !resource.is_builtin() && resource.group_version.group == *group)
-        }
-        _ => false,
-    }
+/// The schemas of a version, if there is one; `None` if the path is none of a version.
+fn schemas(kind: &str, rest: &[&str], resources: &Resources) -> Option<Option<Value>> {
+    let version = match (kind, rest) {
+        ("api", [version]) => GroupVersion::new("", *version),
+        ("apis", [name, version]) => GroupVersion::new(*name, *version),
+        _ => return None,
+    };
+    Some(openapi::document(&version, resources))
 }
 
 fn wants_aggregated(request: &Request<Vec<u8>>) -> bool {

@@ -157,7 +157,8 @@ impl ApiServer {
     fn answer_anew(&mut self, request: &Request<Vec<u8>>) -> Response<AnswerBody> {
         let mut trace = Trace::default();
         if let Some(answer) = discovery::answer(request, self) {
-            return answer.map(AnswerBody::Bytes);
+            let answer = answer.map(|answer| answer.map(AnswerBody::Bytes));
+            return answer.unwrap_or_else(|refusal| refuse(&refusal, request.headers()));
         }
         let answer = match RequestInfo::parse(request, &self.resources) {
             Ok(info) => self.answer_parsed(&info, request.body(), &mut trace),

@@ -85,12 +85,12 @@ pub struct ResourcePath<'a> {
 }
 
 impl<'a> ResourcePath<'a> {
-    /// Takes a path apart, also if no resource is served there.
+    /// Takes a path apart, also if no resource is served there. It may end with slashes.
     ///
     /// # Errors
     /// 404 for a path outside the API, or with too many parts.
     pub fn parse(path: &'a str) -> Result<Self, Refusal> {
-        let parts: Vec<&str> = path.split('/').skip(1).collect();
+        let parts: Vec<&str> = path.trim_end_matches('/').split('/').skip(1).collect();
         let (group, version, rest) = match parts.as_slice() {
             ["api", version, rest @ ..] => ("", *version, rest),
             ["apis", group, version, rest @ ..] => (*group, *version, rest),

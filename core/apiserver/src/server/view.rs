@@ -55,7 +55,8 @@ pub enum ResponseForm {
 const META: &str = "meta.k8s.io";
 
 /// The media types that the server writes. It says so of protobuf too, as a real one does.
-const WRITTEN: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+pub(super) const WRITTEN: &str =
+    "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 /// The media types of the events of a watch.
 pub(super) const STREAMED: &str =
     "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
@@ -72,24 +73,15 @@ impl View {
         resource: &Resource,
         streams: bool,
     ) -> Result<Self, Refusal> {
-        let accept = headers.get(header::ACCEPT);
-        let accept = accept.and_then(|value| value.to_str().ok());
-        let accept = match accept.unwrap_or_default().trim() {
-            "" => "*/*",
-            accept => accept,
-        };
+        let accept = accept(headers);
         let builtin = matches!(resource.definition, Definition::Builtin(_));
-        if builtin && !routable(accept) {
+        if builtin && !is_routable(accept, WRITTEN) {
             return Err(match streams {
                 true => Status::unroutable_accept(&format!("{WRITTEN}, {STREAMED}")),
                 false => Status::unroutable_accept(WRITTEN),
             });
         }
-        let mut view = negotiated(accept, builtin).ok_or_else(|| {
-            Status::not_acceptable(&format!(
-                "only the following media types are accepted: {WRITTEN}"
-            ))
-        })?;
+        let mut view = negotiated(accept, builtin).ok_or_else(nothing_accepted)?;
         view.include = match include {
             Some("None") => Include::None,
             Some("Object") => Include::Object,
@@ -110,6 +102,19 @@ impl View {
                 of_clause(clause, true).filter(|view| view.shape == ResponseForm::Whole)
             });
         view.unwrap_or_default().format
+    }
+
+    /// Returns the format of a document of discovery, which has no other shape
+    /// (`k8s.io/apiserver/pkg/endpoints/handlers/negotiation/negotiate.go DefaultEndpointRestrictions`, v1.36).
+    ///
+    /// # Errors
+    /// 406 if the `Accept` header names nothing that the server can answer with.
+    pub(super) fn of_document(headers: &HeaderMap) -> Result<Format, Refusal> {
+        let mut views = clauses(accept(headers))
+            .into_iter()
+            .filter_map(|clause| of_clause(clause, true));
+        let view = views.find(|view| view.shape == ResponseForm::Whole);
+        view.map(|view| view.format).ok_or_else(nothing_accepted)
     }
 
     /// Returns an answer in the shape that the client wants.
@@ -221,12 +226,28 @@ fn go_type(resource: &Resource, list: &str) -> String {
     }
 }
 
-/// Returns whether the router of built-in kinds finds one of the types that it writes: it looks at the
-/// types only, and knows no patterns but `*/*`.
-fn routable(accept: &str) -> bool {
+fn nothing_accepted() -> Refusal {
+    Status::not_acceptable(&format!(
+        "only the following media types are accepted: {WRITTEN}"
+    ))
+}
+
+/// The `Accept` header of a request; everything is accepted without one.
+pub(super) fn accept(headers: &HeaderMap) -> &str {
+    let accept = headers.get(header::ACCEPT);
+    let accept = accept.and_then(|value| value.to_str().ok());
+    match accept.unwrap_or_default().trim() {
+        "" => "*/*",
+        accept => accept,
+    }
+}
+
+/// Returns whether a router finds one of the types that its route writes: it looks at the types only, and knows no
+/// patterns but `*/*`.
+pub(super) fn is_routable(accept: &str, written: &str) -> bool {
     accept.split(',').any(|clause| {
         let media_type = clause.split(';').next().unwrap_or_default().trim();
-        media_type == "*/*" || WRITTEN.split(", ").any(|written| written == media_type)
+        media_type == "*/*" || written.split(", ").any(|written| written == media_type)
     })
 }
 
@@ -270,17 +291,22 @@ fn of_clause(clause: &str, builtin: bool) -> Option<View> {
         _ => return None,
     };
     let (mut name, mut group, mut version) = ("", "", "");
+    // A part of a type asks for a conversion, and there is none to a type without a name.
+    let mut converts = false;
     for (key, value) in parts.filter_map(|part| part.split_once('=')) {
         match key {
             "as" => name = value,
             "g" => group = value,
             "v" => version = value,
+            // YAML has no serializer for streams (`acceptMediaTypeOptions`).
+            "stream" if value == "watch" && format == Format::Yaml => return None,
             "stream" if !matches!(value, "" | "watch") => return None,
             _ => {}
         }
+        converts |= matches!(key, "as" | "g" | "v") && !value.is_empty();
     }
     let shape = match (name, group) {
-        ("", _) => ResponseForm::Whole,
+        _ if !converts => ResponseForm::Whole,
         ("Table", META) => ResponseForm::Table,
         ("PartialObjectMetadata", META) => ResponseForm::Metadata,
         ("PartialObjectMetadataList", META) => ResponseForm::MetadataList,
@@ -339,6 +365,9 @@ mod tests {
         let has_protobuf = cfg!(feature = "protobuf");
         assert_eq!(negotiated(protobuf, true).is_some(), has_protobuf);
         assert_eq!(negotiated("application/json;stream=other", true), None);
+        assert_eq!(negotiated("application/yaml;stream=watch", true), None);
+        assert_eq!(negotiated("application/json;v=v1", true), None);
+        assert!(negotiated("application/json;as=", true).is_some());
     }
 
     fn list(accept: &str, path: &str) -> (u16, Value) {

@@ -89,6 +89,7 @@ impl Watch {
             )));
         }
         let opened = server.environment.elapsed();
+        let timeout = timeout(server, options.timeout_seconds);
         let mut watch = Self {
             resource: Arc::clone(info.stored_resource()),
             scope: Scope::new(info, &options),
@@ -97,7 +98,7 @@ impl Watch {
             initial_events: options.initial_events,
             run: server.caches.run(),
             opened,
-            deadline: opened.saturating_add(timeout(server, options.timeout_seconds)),
+            deadline: opened.saturating_add(timeout.unwrap_or_default()),
             selector: options.selector,
             view: info.view,
             tables: 0,
@@ -105,6 +106,7 @@ impl Watch {
         };
         let newest = server.store.revision();
         watch.state = match (watch.cached, watch.initial_events) {
+            _ if timeout.is_none() => return Ok(watch),
             // The newest state is the one that etcd has now.
             (_, Some(_)) if options.version.is_empty() => watch.start(server, newest),
             (true, Some(true)) if version > newest => WatchedState::Waiting(version),
@@ -461,14 +463,13 @@ impl Watch {
     }
 }
 
-/// After how long a watch ends. One that names no time ends at a random one, so that not all end
-/// together.
-fn timeout(server: &ApiServer, seconds: Option<i64>) -> Duration {
-    match seconds {
-        Some(seconds) if seconds != 0 => {
-            Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
-        }
-        _ => SHORTEST_DEFAULT.mul_f64(1.0 + server.environment.clone().fraction()),
+/// How long a watch may last; `None` if its time is over before it begins. A number of seconds becomes one of
+/// nanoseconds, which may overflow (`time.Duration` in `k8s.io/apiserver/pkg/endpoints/handlers/get.go ListResource`,
+/// v1.36).
+fn timeout(server: &ApiServer, seconds: Option<i64>) -> Option<Duration> {
+    match seconds.unwrap_or_default().wrapping_mul(1_000_000_000) {
+        0 => Some(SHORTEST_DEFAULT.mul_f64(1.0 + server.environment.clone().fraction())),
+        nanoseconds => u64::try_from(nanoseconds).ok().map(Duration::from_nanos),
     }
 }
 

@@ -240,7 +240,7 @@ fn service(server: &ApiServer, namespace: &str, id: &str) -> Refusal {
     }
     let key = format!("/registry/services/endpoints/{namespace}/{name}");
     if stored(server, &key).is_none() {
-        return Status::not_found(&GroupName::new("", "endpoints"), name);
+        return Status::not_found(&GroupName::new("", "services"), name);
     }
     let id = go::quote(id);
     Status::unavailable(format!("no endpoints available for service {id}"))

@@ -75,7 +75,9 @@ pub(super) struct DiscoveryEntry {
     hash: Option<String>,
 }
 
-/// All resources and subresources of a version, by name.
+/// All resources and subresources of a version, by name. Those of a definition are told in the order of its members:
+/// the scale follows the status (`apiextensions-apiserver/pkg/apiserver/customresource_discovery_controller.go`,
+/// v1.36).
 pub(super) fn entries(version: &GroupVersion, resources: &Resources) -> Vec<DiscoveryEntry> {
     let mut all = BTreeMap::new();
     let mut scopes = BTreeMap::new();
@@ -85,13 +87,16 @@ pub(super) fn entries(version: &GroupVersion, resources: &Resources) -> Vec<Disc
     for resource in stored {
         scopes.insert(resource.plural.clone(), resource.namespaced);
         for entry in of_resource(resource) {
-            all.insert((entry.resource.clone(), entry.subresource.clone()), entry);
+            let is_last = !resource.is_builtin() && entry.subresource == "scale";
+            let key = (entry.resource.clone(), is_last, entry.subresource.clone());
+            all.insert(key, entry);
         }
     }
     let name = version.to_string();
     let others = rows().filter(|row| row.first() == Some(&name.as_str()));
     for entry in others.filter_map(|row| read(&row, &scopes)) {
-        all.insert((entry.resource.clone(), entry.subresource.clone()), entry);
+        let key = (entry.resource.clone(), false, entry.subresource.clone());
+        all.insert(key, entry);
     }
     all.into_values().collect()
 }
@@ -183,10 +188,21 @@ fn verbs(resource: &Resource) -> Vec<&'static str> {
     verbs
 }
 
+/// Kinds whose objects etcd holds in an older version than the one that is served, as the hashes of a kube-apiserver
+/// v1.36.2 tell.
+const ENCODED_IN_BETA: [&str; 3] = [
+    "customresourcedefinitions.apiextensions.k8s.io",
+    "mutatingadmissionpolicies.admissionregistration.k8s.io",
+    "mutatingadmissionpolicybindings.admissionregistration.k8s.io",
+];
+
 /// A hash of the version in which etcd holds the objects (`discovery.StorageVersionHash`).
 fn storage_hash(resource: &Resource) -> String {
     use base64::Engine;
-    let stored = resource.stored_version();
+    let mut stored = resource.stored_version();
+    if ENCODED_IN_BETA.contains(&resource.group_resource().to_string().as_str()) {
+        stored.version = "v1beta1".to_owned();
+    }
     let GroupVersion { group, version } = &stored;
     let text = format!("{group}/{version}/{}", resource.kind);
     let hash = Sha256::digest(text.as_bytes());

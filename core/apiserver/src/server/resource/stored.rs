@@ -138,7 +138,7 @@ impl Resource {
     pub(in crate::server) fn stored_version(&self) -> GroupVersion {
         let stored = match &self.definition {
             Definition::Builtin(rules) => rules.stored_as.and_then(GroupVersion::parse),
-            Definition::Custom(_) => None,
+            Definition::Custom(custom) => GroupVersion::parse(&custom.versions.storage),
         };
         stored.unwrap_or_else(|| self.group_version.clone())
     }
