@@ -148,6 +148,9 @@ fn float(text: &str) -> Option<Number> {
         whole => whole,
     };
     let fraction = if fraction.is_empty() { "0" } else { fraction };
-    let number: f64 = serde_json::from_str(&format!("{sign}{whole}.{fraction}e{exponent}")).ok()?;
+    // The nearest number: that of serde_json can be its neighbour.
+    let number: f64 = format!("{sign}{whole}.{fraction}e{exponent}")
+        .parse()
+        .ok()?;
     Number::from_f64(number)
 }
