@@ -1,19 +1,19 @@
 //! Objects of another kind than the one that is served, and the errors of decoding them
 //! (`k8s.io/apimachinery/pkg/runtime`: `serializer/json`, `scheme.go`, `converter.go`).
 
+mod older_scales;
+
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use self::older_scales::OLDER_SCALES;
 use crate::go;
 use crate::json::Node;
 use crate::object::{GroupVersion, text};
 use crate::schema::kinds::kinds;
 use crate::schema::{self, Struct, builtin};
 use crate::server::{RequestInfo, Resource, scale};
-
-/// The versions with an older `Scale`, whose selector is a map (`k8s.io/api/extensions/v1beta1`, `ScaleStatus`).
-const OLDER_SCALES: [&str; 3] = ["apps/v1beta1", "apps/v1beta2", "extensions/v1beta1"];
 
 /// The types among which the kind of a body is looked for (`runtime.Scheme`).
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -123,15 +123,8 @@ pub(in crate::server) fn mistake_of_patch(
 /// The error of decoding an object of another kind into its own type, which comes before its conversion
 /// (`Decode` of `serializer/versioning`).
 fn undecodable_as(version: &GroupVersion, kind: &str, object: &Value) -> Option<String> {
-    let selector = &object["status"]["selector"];
     if kind == "Scale" && OLDER_SCALES.contains(&version.to_string().as_str()) {
-        let what = go::json_kind(selector);
-        return (!selector.is_null() && !selector.is_object()).then(|| {
-            format!(
-                "json: cannot unmarshal {what} into Go struct field ScaleStatus.status.selector of \
-                 type map[string]string"
-            )
-        });
+        return older_scales::undecodable(&version.version, object);
     }
     schema::decode(Node::from(object.clone()), root(version, kind)?).err()
 }
