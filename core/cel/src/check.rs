@@ -1,5 +1,6 @@
 //! Checks the types of an expression (`cel-go/checker/checker.go`, v0.26).
 
+pub(super) mod admission;
 mod formats;
 mod literals;
 pub(super) mod messages;

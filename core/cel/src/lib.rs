@@ -192,7 +192,8 @@ pub fn fields_used(text: &str, variable: &str) -> BTreeSet<String> {
 }
 
 /// Reads and checks an expression on variables of any type, and gives its type. If a variable is an object with certain
-/// fields only, it is named with them and their types.
+/// fields only, it is named with them and their types. The variables `request` and `namespaceObject` have the types
+/// that they have in an admission policy.
 ///
 /// # Errors
 /// The reason why it cannot be used.
@@ -223,7 +224,7 @@ fn type_with(
     let variables = variables.map(|name| {
         let ty = match *name == object {
             true => Declared::object_with(fields),
-            false => CelType::Dyn,
+            false => check::admission::variable(name).unwrap_or(CelType::Dyn),
         };
         ((*name).to_owned(), ty)
     });

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::Checker;
+use super::{Checker, admission};
 use crate::ast::{Expr, ExpressionKind, ParseError};
 use crate::types::CelType;
 
@@ -28,6 +28,7 @@ pub(super) fn field(ty: &str, field: &str) -> Option<CelType> {
         (JSON_PATCH, "op" | "from" | "path") => Some(CelType::String),
         (JSON_PATCH, "value") => Some(CelType::Dyn),
         (JSON_PATCH, _) => None,
+        (ty, field) if admission::is_known(ty) => admission::field(ty, field),
         _ => Some(CelType::Dyn),
     }
 }

@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use super::checks::{Checked, FieldCheck};
+use super::expression_types::{composed, declared_name};
 use super::job_policies::too_many;
 use super::label_selector::list;
 use super::names;
@@ -73,25 +74,15 @@ fn checked_type(
     if variables.contains(&"authorizer") && cel::names(written, "authorizer") {
         return None;
     }
-    let is_wanted =
-        |found: &str| types.contains(&found) || found == "null" && types.contains(&"null_type");
     let found = found.map(|found| match found {
-        CelType::Null => "null_type".to_owned(),
-        found => found.to_string(),
+        // It depends on what is not known here.
+        CelType::Error => None,
+        found => Some(declared_name(&found)),
     });
     let detail = match found {
-        Ok(found) if is_wanted(&found) => return None,
-        // These have types of their own, which are not known here. None of these is a change.
-        Ok(found)
-            if found == "dyn"
-                && !changes(types)
-                && ["variables", "request", "namespaceObject"]
-                    .iter()
-                    .any(|typed| cel::names(written, typed)) =>
-        {
-            return None;
-        }
-        Ok(found) => match types {
+        Ok(None) => return None,
+        Ok(Some(found)) if types.contains(&found.as_str()) => return None,
+        Ok(Some(found)) => match types {
             [one] => format!("must evaluate to {one} but got {found}"),
             several => format!(
                 "must evaluate to one of [{}] but got {found}",
@@ -104,14 +95,9 @@ fn checked_type(
     Some(FieldError::invalid(path, &written.into(), detail))
 }
 
-/// Returns whether an expression of one of these types says how to change an object.
-fn changes(types: &[&str]) -> bool {
-    CHANGES.iter().any(|(.., ty)| types.contains(ty))
-}
-
 /// The variables in the scope of a policy's expressions: `variables` only if it has some, and `params` only if it has
 /// a kind of them.
-fn variables(policy: &Value) -> Vec<&'static str> {
+pub(super) fn variables(policy: &Value) -> Vec<&'static str> {
     let spec = &policy["spec"];
     let is_there = |name: &&str| match *name {
         "variables" => !list(spec, "variables").is_empty(),
@@ -119,43 +105,6 @@ fn variables(policy: &Value) -> Vec<&'static str> {
         _ => true,
     };
     VARIABLES.into_iter().filter(is_there).collect()
-}
-
-/// The most variables whose types an expression sees. With more, each is of any type: to find the types of many for many
-/// expressions would take long.
-const MOST_TYPED: usize = 64;
-
-/// The first variables of a policy: each variable sees those before it, and nothing else. Those that an expression uses
-/// have the types of their own expressions.
-fn composed<'p>(policy: &'p Value, count: usize, expression: &str) -> Vec<(&'p str, CelType)> {
-    let all = list(&policy["spec"], "variables").iter().take(count);
-    let all = all.map(|variable| {
-        let written = text(variable, "expression").trim();
-        (text(variable, "name"), written)
-    });
-    let all: Vec<_> = all.filter(|(_, written)| !written.is_empty()).collect();
-    let mut composed: Vec<_> = all.iter().map(|(name, _)| (*name, CelType::Dyn)).collect();
-    let mut used = cel::fields_used(expression, "variables");
-    let mut typed = Vec::new();
-    for (place, (name, written)) in all.iter().enumerate().rev() {
-        if used.contains(*name) {
-            used.extend(cel::fields_used(written, "variables"));
-            typed.push(place);
-        }
-    }
-    if typed.len() > MOST_TYPED {
-        return composed;
-    }
-    let known = variables(policy);
-    let mut before = Vec::new();
-    for place in typed.into_iter().rev() {
-        let (name, written) = all[place];
-        let found = cel::type_of(written, &known, ("variables", &before));
-        let ty = found.unwrap_or(CelType::Dyn);
-        composed[place].1 = ty.clone();
-        before.push((name, ty));
-    }
-    composed
 }
 
 /// `validateParamKind`.
@@ -231,10 +180,23 @@ fn match_conditions(conditions: &Checked<'_>, errors: &mut Vec<FieldError>) {
     }
     let items = conditions.value.as_array().map_or(&[][..], Vec::as_slice);
     errors.extend(too_many(conditions.path, items, 64));
-    // Those of a webhook have neither variables nor parameters, and the request's namespace.
+    // Those of a webhook have neither variables nor parameters.
     let known = match conditions.object["spec"].get("paramKind") {
-        Some(_) => &["object", "oldObject", "request", "authorizer", "params"][..],
-        None => &["object", "oldObject", "request", "authorizer"],
+        Some(_) => &[
+            "object",
+            "oldObject",
+            "request",
+            "namespaceObject",
+            "authorizer",
+            "params",
+        ][..],
+        None => &[
+            "object",
+            "oldObject",
+            "request",
+            "namespaceObject",
+            "authorizer",
+        ],
     };
     for (i, condition) in items.iter().enumerate() {
         let path = conditions.path.index(i);

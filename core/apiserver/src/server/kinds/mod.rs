@@ -26,6 +26,7 @@ mod endpoints;
 mod environment;
 mod ephemeral_containers;
 mod event;
+mod expression_types;
 mod flow_control;
 mod internal;
 mod ip;
