@@ -121,11 +121,16 @@ impl Side {
     }
 }
 
-/// Writes an object in another version.
-pub(super) fn convert(object: Value, api_version: &str) -> Value {
+/// Writes an object in another version. In `autoscaling/v2` no object has the annotations of the other one
+/// (`pkg/apis/autoscaling/v2/conversion.go`, `DropRoundTripHorizontalPodAutoscalerAnnotations`, v1.36).
+pub(super) fn convert(mut object: Value, api_version: &str) -> Value {
     let converted = match (text(&object, "apiVersion"), api_version) {
         (V2, V1) => to_v1(object),
         (V1, V2) => to_v2(object),
+        (V2, V2) => {
+            annotate(&mut object, Vec::new());
+            return object;
+        }
         _ => return object,
     };
     // What is converted is a struct: fields that are never left out are there again, empty.
@@ -188,7 +193,7 @@ fn to_v2(mut object: Value) -> Value {
         serde_json::from_str(text).ok()
     };
     let metrics = |name: &str, side: Side| {
-        let metrics = kept(name).filter(Value::is_array)?;
+        let metrics = kept(name).filter(are_metrics)?;
         let metrics = metrics.as_array().into_iter().flatten();
         Some(
             metrics
@@ -218,8 +223,11 @@ fn to_v2(mut object: Value) -> Value {
         }}));
     }
     object["spec"]["metrics"] = all.into();
-    if let Some(behavior) = behavior.filter(Value::is_object) {
-        object["spec"]["behavior"] = internal::uncapitalized(behavior);
+    let behavior = behavior
+        .filter(Value::is_object)
+        .map(internal::uncapitalized);
+    if let Some(behavior) = behavior.filter(says_something) {
+        object["spec"]["behavior"] = behavior;
     }
     object["status"] = moved(&status, &STATUS_FIELDS);
     object["status"]["currentMetrics"] = current.map_or(Value::Null, Value::from);
@@ -228,6 +236,25 @@ fn to_v2(mut object: Value) -> Value {
     }
     annotate(&mut object, Vec::new());
     object
+}
+
+/// Returns whether a behavior says something of a direction: an empty one counts as absent.
+fn says_something(behavior: &Value) -> bool {
+    ["scaleUp", "scaleDown"].iter().any(|direction| {
+        behavior
+            .get(direction)
+            .is_some_and(|rules| !rules.is_null())
+    })
+}
+
+/// Returns whether an annotation has a list of metrics: one that cannot be decoded counts as absent.
+fn are_metrics(kept: &Value) -> bool {
+    let is_metric = |metric: &Value| {
+        let ty = metric.get("type");
+        metric.is_object() && ty.is_none_or(|ty| ty.is_null() || ty.is_string())
+    };
+    kept.as_array()
+        .is_some_and(|metrics| metrics.iter().all(is_metric))
 }
 
 /// Sets the annotations for fields that the version does not have, and removes the other ones of

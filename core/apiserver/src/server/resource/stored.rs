@@ -81,11 +81,8 @@ impl Resource {
     /// Writes an object as it comes back from the stored version: the fields that this version fills in belong
     /// to the writer of the object.
     pub(in crate::server) fn settle(&self, object: &mut Value) {
-        if let Definition::Builtin(Rules {
-            stored_as: Some(version),
-            ..
-        }) = &self.definition
-            && self.convert(object, version).is_some()
+        if let Definition::Builtin(Rules { stored_as, .. }) = &self.definition
+            && stored_as.is_none_or(|version| self.convert(object, version).is_some())
         {
             self.adopt(object);
         }

@@ -172,7 +172,11 @@ impl ApiServer {
             && !info.resource.restores()
             && !info.resource.sees_given_status()
         {
-            restore(object, &self.nothing(info), &main.reset_fields);
+            let fields = &main.reset_fields;
+            info.resource
+                .as_stored(object, &self.nothing(info), |object, nothing| {
+                    restore(object, nothing, fields);
+                });
         }
         self.allocate(info, object, None)?;
         prepare_new(info, object, empties, is_named);
