@@ -103,8 +103,7 @@ fn split(
     };
     let program = program(workspace)?;
     let name = program.file_name().unwrap_or_default();
-    let site = workspace.scratch("observed-site");
-    copy_all(&workspace.dist(), &site)?;
+    let site = observed_site(workspace, html)?;
     let first = workspace.scratch("first.wasm");
     fs::copy(&program, &first).map_err(|error| unwritable(&first, &error))?;
     let tool = || workspace.command(programs.join("optimist-split"));
@@ -143,6 +142,19 @@ fn split(
     )?;
     let task = workspace.root().join("frontend/src/task.js");
     put_parts([&program, &script, &task], html, &first, &later).map(Some)
+}
+
+/// Copies `dist/` with this page, to record what runs in it. What runs depends on the sizes of what is drawn, so the page
+/// has its styles.
+fn observed_site(workspace: &Workspace, html: &str) -> StageResult<PathBuf> {
+    let site = workspace.scratch("observed-site");
+    if site.exists() {
+        fs::remove_dir_all(&site).map_err(|error| unwritable(&site, &error))?;
+    }
+    copy_all(&workspace.dist(), &site)?;
+    let page = site.join("index.html");
+    fs::write(&page, html).map_err(|error| unwritable(&page, &error))?;
+    Ok(site)
 }
 
 /// Records which branches run in a session of an instrumented site. Returns the file with their numbers.

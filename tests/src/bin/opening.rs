@@ -47,7 +47,7 @@ struct Visitor {
 
 impl Visitor {
     fn press(&self, region: &str, name: &str) {
-        self.browser.click(&self.browser.control(region, name));
+        self.browser.activate(&self.browser.control(region, name));
     }
 
     /// Clicks all elements of a selector that are there, one after the other.
@@ -107,7 +107,7 @@ impl Visitor {
             // Once more, which ends when another place has the keyboard.
             self.edit(editor, field, text);
             self.press(editor, "Get");
-            self.press("Steps", "Back");
+            self.click_all(".transport .back");
         }
         for editor in ["Editor A", "Editor B"] {
             self.open(editor);
@@ -118,27 +118,46 @@ impl Visitor {
 
     /// Makes a 409 as a newcomer does. Timers of the page end between the actions, or after them all.
     fn newcomer(&self, pause: Duration) {
-        let acts = |editor: &str, name: &str| {
-            self.open(editor);
-            self.press(editor, name);
-            thread::sleep(pause);
-        };
-        acts("Editor A", "Get");
-        acts("Editor B", "Get");
-        for (editor, field, text) in [
-            ("Editor A", "spec.replicas: ", "5"),
-            ("Editor B", IMAGE, "nginx:2"),
-        ] {
-            acts(editor, field);
-            self.browser.type_text(text);
-            thread::sleep(pause);
-            acts(editor, "Send");
-        }
+        self.acts("Editor A", "Get", pause);
+        self.acts("Editor B", "Get", pause);
+        self.changes("Editor A", "spec.replicas: ", "5", pause);
+        self.changes("Editor B", IMAGE, "nginx:2", pause);
         for step in ["#step-2", "#step-4"] {
             self.click_all(&format!("{step} .step-button"));
             thread::sleep(pause);
         }
-        acts("Editor B", "Get");
+        self.acts("Editor B", "Get", pause);
+        self.point_at_rows();
+    }
+
+    /// Changes one field in both editors, first in B. A reads again, and sends a value that the server has.
+    fn other_newcomer(&self, pause: Duration) {
+        self.acts("Editor B", "Get", pause);
+        self.acts("Editor A", "Get", pause);
+        self.changes("Editor B", "spec.replicas: ", "2", pause);
+        self.changes("Editor A", "spec.replicas: ", "9", pause);
+        for _ in 0..2 {
+            self.acts("Editor A", "Get", pause);
+            self.changes("Editor A", "spec.replicas: ", "9", pause);
+        }
+        self.click_all("#inspector [role=tab]");
+        self.point_at_rows();
+    }
+
+    /// Presses a button of an editor, as slowly as people do.
+    fn acts(&self, editor: &str, name: &str, pause: Duration) {
+        self.open(editor);
+        thread::sleep(pause);
+        self.press(editor, name);
+        thread::sleep(pause);
+    }
+
+    /// Changes a field, and sends the edit.
+    fn changes(&self, editor: &str, field: &str, text: &str, pause: Duration) {
+        self.acts(editor, field, pause);
+        self.browser.type_text(text);
+        thread::sleep(pause);
+        self.acts(editor, "Send", pause);
     }
 
     fn session(&self) {
@@ -155,10 +174,19 @@ impl Visitor {
         ] {
             self.click_all(part);
         }
+        self.each_step();
         self.move_about();
         self.other_edits();
         self.ways_of_writing();
         self.leave();
+    }
+
+    /// Goes to each step, and looks at it in each tab.
+    fn each_step(&self) {
+        for step in 1..=4 {
+            self.click_all(&format!("#step-{step} .step-button"));
+            self.click_all("#inspector [role=tab]");
+        }
     }
 
     /// Chooses each other ending of the 409, goes on from it, and comes back.
@@ -174,11 +202,26 @@ impl Visitor {
         }
     }
 
-    /// Points at rows, scrolls, and steps with keys, with the bar and by itself.
+    /// Points at each row, and moves the keyboard to it. The page is drawn with each of them.
+    fn point_at_rows(&self) {
+        let point = "for (const row of document.querySelectorAll('#history .step-button')) {
+                row.dispatchEvent(new PointerEvent('pointerover', { bubbles: true, pointerType: 'mouse' }));
+                await new Promise(drawn => setTimeout(drawn, 30));
+                row.focus({ focusVisible: true });
+            }
+            document.activeElement.blur();
+            document.querySelector('#history').dispatchEvent(new PointerEvent('pointerleave'));";
+        self.browser
+            .run(&format!("return (async () => {{ {point} }})()"), &[]);
+        self.pause();
+    }
+
+    /// Points at rows and lines, scrolls, and steps with keys, with the bar and by itself.
     fn move_about(&self) {
-        let point = "for (const row of document.querySelectorAll('#history li *, .cards .line'))
+        self.point_at_rows();
+        let point = "for (const line of document.querySelectorAll('.cards .line'))
                 for (const kind of ['pointerover', 'pointerout'])
-                    row.dispatchEvent(new PointerEvent(kind, { bubbles: true, pointerType: 'mouse' }));
+                    line.dispatchEvent(new PointerEvent(kind, { bubbles: true, pointerType: 'mouse' }));
             for (const part of document.querySelectorAll('#history, .card .yaml')) {
                 part.scrollTop = 40;
                 part.dispatchEvent(new Event('scroll'));
@@ -233,6 +276,7 @@ impl Visitor {
             ));
             self.press("Editor B", "Send");
             self.wait_until_kept();
+            self.point_at_rows();
             self.click_all(".transport .back");
         }
         for part in [
@@ -245,6 +289,35 @@ impl Visitor {
         }
     }
 
+    /// Presses any of the controls, and types into the fields that open. The same numbers press the same controls.
+    fn wander(&self, mut number: u64) {
+        let press = "const controls = '.stage button, .stage summary, .stage label, .inspector button, .transport button';
+            const shown = [...document.querySelectorAll(controls)].filter(one =>
+                one.getClientRects().length > 0 && !one.disabled && !one.closest('a, form, .all-controls'));
+            const one = shown[arguments[0] % shown.length];
+            one.dispatchEvent(new PointerEvent('pointerover', { bubbles: true, pointerType: 'mouse' }));
+            one.focus();
+            one.click();
+            return new Promise(done => requestAnimationFrame(() => setTimeout(() =>
+                done(document.activeElement.matches('input:not([type]), input[type=text], textarea')), 30)))";
+        for text in ["7", "nginx:1.30", "a: b", "", "true", "x"]
+            .iter()
+            .cycle()
+            .take(90)
+        {
+            number = number
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            if number >> 61 == 0 {
+                self.wait_until_kept();
+            }
+            if self.browser.run(press, &[(number >> 40).into()]) == true {
+                self.browser.type_text(&format!("{text}{ENTER}"));
+            }
+        }
+        self.wait_until_kept();
+    }
+
     /// Leaves the page, which keeps the session.
     fn leave(&self) {
         let leave = "for (const kind of ['visibilitychange', 'pagehide'])
@@ -253,29 +326,87 @@ impl Visitor {
     }
 }
 
-/// Opens the site in a window of this width and height, light or dark, once for each session. Returns the numbers of
-/// the branches that run.
-fn record(url: &str, window: (u32, u32, bool), sessions: &[fn(&Visitor)]) -> BTreeSet<u64> {
-    let (width, height, dark) = window;
-    let mut ran = BTreeSet::new();
-    for session in sessions {
-        let browser = Browser::start();
-        browser.resize(width, height);
-        browser.prefer(dark);
-        browser.go(url);
-        browser.wait(
-            "the page",
-            "return document.querySelector('#card-server .yaml')",
-            &[],
-        );
-        let wide = width > 1000;
-        let visitor = Visitor { browser, wide };
-        session(&visitor);
-        let numbers = visitor.browser.run(RAN, &[]);
-        let numbers = numbers.as_array().into_iter().flatten();
-        ran.extend(numbers.filter_map(serde_json::Value::as_u64));
+/// A window: its width and height in CSS pixels, and whether the system prefers dark colours.
+type Window = (u32, u32, bool);
+
+/// The windows in which people come. They do more in the first two.
+const WINDOWS: [Window; 6] = [
+    (1440, 900, false),
+    (390, 844, true),
+    (1280, 720, true),
+    (1024, 768, false),
+    (1920, 1080, false),
+    (360, 640, false),
+];
+
+/// Sessions that are recorded at the same time. A browser mostly waits.
+const AT_ONCE: usize = 3;
+
+/// What a visitor does.
+type Session = Box<dyn Fn(&Visitor) + Send + Sync>;
+
+/// Returns the sessions with this name, each with its window.
+fn sessions(name: &str) -> Option<Vec<(Window, Session)>> {
+    let mut sessions: Vec<(Window, Session)> = Vec::new();
+    match name {
+        "first-screen" => {
+            for window in &WINDOWS[..2] {
+                sessions.push((*window, Box::new(|_| {})));
+            }
+        }
+        "play" => {
+            for window in &WINDOWS[..2] {
+                sessions.push((*window, Box::new(Visitor::session)));
+                sessions.push((*window, Box::new(|visitor| visitor.wander(1))));
+            }
+            let paces = [1200, 0, 300].map(Duration::from_millis);
+            for (n, window) in WINDOWS.into_iter().enumerate() {
+                let [pace, other] = [n, n + 1].map(|n| paces[n % paces.len()]);
+                sessions.push((window, Box::new(move |visitor| visitor.newcomer(pace))));
+                let session = move |visitor: &Visitor| visitor.other_newcomer(other);
+                sessions.push((window, Box::new(session)));
+            }
+        }
+        _ => return None,
     }
-    ran
+    Some(sessions)
+}
+
+/// Opens the site, and returns the numbers of the branches that run in a session.
+fn record(url: &str, (width, height, dark): Window, session: &Session) -> BTreeSet<u64> {
+    let browser = Browser::start();
+    browser.resize(width, height);
+    browser.prefer(dark);
+    browser.go(url);
+    browser.wait(
+        "the page",
+        "return document.querySelector('#card-server .yaml')",
+        &[],
+    );
+    let wide = width > 1000;
+    let visitor = Visitor { browser, wide };
+    session(&visitor);
+    let numbers = visitor.browser.run(RAN, &[]);
+    let numbers = numbers.as_array().into_iter().flatten();
+    numbers.filter_map(serde_json::Value::as_u64).collect()
+}
+
+/// Records all sessions, and returns the numbers of the branches that run in any of them.
+fn record_all(url: &str, sessions: &[(Window, Session)]) -> BTreeSet<u64> {
+    thread::scope(|scope| {
+        let record_some = |from| {
+            let own = sessions.iter().skip(from).step_by(AT_ONCE);
+            own.flat_map(|(window, session)| record(url, *window, session))
+                .collect::<BTreeSet<u64>>()
+        };
+        let recorders: Vec<_> = (0..AT_ONCE)
+            .map(|from| scope.spawn(move || record_some(from)))
+            .collect();
+        let recorded = recorders.into_iter();
+        let recorded =
+            recorded.map(|recorder| recorder.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        recorded.flatten().collect()
+    })
 }
 
 fn main() -> ExitCode {
@@ -285,31 +416,13 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let site = Site::serve(site);
-    let sessions: &[fn(&Visitor)] = match session.to_str() {
-        Some("first-screen") => &[|_| {}],
-        Some("play") => &[
-            Visitor::session,
-            |visitor| visitor.newcomer(Duration::ZERO),
-            |visitor| visitor.newcomer(Duration::from_millis(300)),
-            |visitor| visitor.newcomer(Duration::from_millis(1200)),
-        ],
-        _ => {
-            eprintln!("no session is named {}", session.display());
-            return ExitCode::FAILURE;
-        }
+    let Some(sessions) = session.to_str().and_then(sessions) else {
+        eprintln!("no session is named {}", session.display());
+        return ExitCode::FAILURE;
     };
     // Two loads of a window differ only in the branches of the allocator, because scripts of the browser
     // leave other addresses free. The allocator is never split (`called_by_browser` in `xtask/split`).
-    let url = site.url();
-    let ran: BTreeSet<u64> = thread::scope(|scope| {
-        let windows = [(1440, 900, false), (390, 844, true)];
-        let windows = windows.map(|window| {
-            let url = &url;
-            scope.spawn(move || record(url, window, sessions))
-        });
-        let ran = windows.map(|window| window.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        ran.into_iter().flatten().collect()
-    });
+    let ran = record_all(&site.url(), &sessions);
     let lines: String = ran.iter().map(|number| format!("{number}\n")).collect();
     if let Err(error) = std::fs::write(file, lines) {
         eprintln!("{}: {error}", file.display());

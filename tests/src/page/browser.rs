@@ -253,6 +253,14 @@ impl Browser {
         self.post(&format!("/element/{}/click", element.0), &json!({}));
     }
 
+    /// Moves the keyboard to an element and clicks it by script: wherever it stands, and whatever covers it.
+    pub fn activate(&self, element: &Element) {
+        const SCRIPT: &str = "arguments[0].focus(); arguments[0].click()";
+        let mut reference = serde_json::Map::new();
+        reference.insert(ELEMENT.to_owned(), element.0.as_str().into());
+        self.run(SCRIPT, &[reference.into()]);
+    }
+
     /// Waits for the first element of a selector, and clicks it by script: wherever it stands.
     pub fn click_selector(&self, selector: &str) {
         const SCRIPT: &str = "
