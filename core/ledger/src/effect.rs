@@ -26,7 +26,7 @@ pub struct Effect {
     pub(super) shown: Option<Arc<Value>>,
     /// The fields that the answer contains with other values than the stored object: those that a dry run
     /// would have changed.
-    pub(super) not_shown: Vec<Path>,
+    pub(super) not_shown: Vec<Arc<Path>>,
     /// The field with the replicas, if the answer contains the Scale of the object and not the object.
     pub(super) scaled: Option<Path>,
     /// `true` if the answer tells that the object does not exist.
@@ -42,7 +42,7 @@ pub(super) struct WrittenObject {
     /// The stored object after; `None` if there is no object.
     pub(super) after: Option<Arc<Value>>,
     /// The fields whose stored value changed. The empty path is the whole object.
-    pub(super) changed: Vec<Path>,
+    pub(super) changed: Vec<Arc<Path>>,
     /// `true` if the answer contains the object. A Scale does not.
     pub(super) is_shown: bool,
     /// `true` if its writer was answered.

@@ -12,6 +12,7 @@
 mod shown;
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -308,7 +309,10 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         (root, retry): (&Struct, bool),
     ) -> Done<Id> {
         let contested = self.has_edit_of_other(who);
-        let meant: OrdSet<&Path> = edits.iter().map(|edit| &edit.path).collect();
+        let meant = LazyCell::new(|| -> OrdSet<&Path> {
+            let paths = edits.iter().map(|edit| &edit.path);
+            paths.collect()
+        });
         let (mut losses, mut replaced) = (Vec::new(), Vec::new());
         let mut stays = |known: &mut Acknowledged<Id>| {
             if known.edit.holds_at(after.as_deref_mut(), root) {
@@ -399,7 +403,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
     }
 
     /// The newest version that each actor was shown, and the fields that later writes have changed.
-    pub fn shown_versions(&self) -> impl Iterator<Item = (Id, Revision, &OrdSet<Path>)> {
+    pub fn shown_versions(&self) -> impl Iterator<Item = (Id, Revision, &OrdSet<Arc<Path>>)> {
         let shown = self.shown.iter();
         shown.map(|shown| (shown.who, shown.version, &shown.changed))
     }

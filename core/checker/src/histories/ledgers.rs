@@ -51,7 +51,7 @@ pub(super) struct Ledgers {
     known: Vec<KnownLedger>,
     by_form: FastMap<Box<[u32]>, LedgerId>,
     edits: FastMap<Arc<Edit>, u32>,
-    fields: FastMap<Path, u32>,
+    fields: FastMap<Arc<Path>, u32>,
     /// The form of a ledger that may be new.
     form: Vec<u32>,
 }

@@ -1,5 +1,7 @@
 //! The fields that each actor was shown, and the edits that are shown with them.
 
+use std::sync::Arc;
+
 use imbl::OrdSet;
 use serde_json::Value;
 
@@ -19,19 +21,23 @@ pub(super) struct ShownVersion<Id> {
     pub(super) version: Revision,
     /// The fields that later writes have changed, including those that were changed back. Every
     /// other field has the value that the actor was shown.
-    pub(super) changed: OrdSet<Path>,
+    pub(super) changed: OrdSet<Arc<Path>>,
 }
 
 impl<Id> ShownVersion<Id> {
     /// Returns whether the field of an edit that holds was changed since then. The item of a list without
     /// keys can have come to its position from another one, so it is also looked up by its value.
     pub(super) fn is_changed(&self, edit: &Edit) -> bool {
-        let by_value = edit.path.0.split_last().and_then(|(last, list)| {
-            let value = edit.value.clone().filter(|_| is_index(last))?;
-            Some(item_of(list, value))
-        });
+        let by_value = || {
+            let (_, list) = edit
+                .path
+                .0
+                .split_last()
+                .filter(|(last, _)| is_index(last))?;
+            Some(item_of(list, edit.value.clone()?))
+        };
         any_overlaps(&self.changed, &edit.path)
-            || by_value.is_some_and(|path| any_overlaps(&self.changed, &path))
+            || by_value().is_some_and(|path| any_overlaps(&self.changed, &path))
     }
 }
 
@@ -68,8 +74,8 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
 
     /// Records that an actor was shown the stored object except for some fields, as in the answer to a dry run. Values
     /// of these fields that the actor was shown before stay shown.
-    pub(super) fn read_except(&mut self, who: Id, object: &Value, hidden: &[Path]) {
-        let hidden: OrdSet<Path> = hidden.iter().cloned().collect();
+    pub(super) fn read_except(&mut self, who: Id, object: &Value, hidden: &[Arc<Path>]) {
+        let hidden: OrdSet<Arc<Path>> = hidden.iter().cloned().collect();
         self.shows(who, |known| !any_overlaps(&hidden, &known.edit.path));
         let earlier = self.shown.iter().find(|shown| shown.who == who);
         let unknown = hidden
@@ -93,7 +99,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         &mut self,
         who: Id,
         version: Revision,
-        changed: impl IntoIterator<Item = Path>,
+        changed: impl IntoIterator<Item = Arc<Path>>,
     ) {
         self.shows(who, |known| known.since <= version);
         let newest = self.shown.iter().find(|shown| shown.who == who);
@@ -108,7 +114,7 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
         self.shown.retain(|shown| !is_forgotten(shown.who));
     }
 
-    fn has_seen(&mut self, who: Id, version: Revision, changed: OrdSet<Path>) {
+    fn has_seen(&mut self, who: Id, version: Revision, changed: OrdSet<Arc<Path>>) {
         self.shown.retain(|shown| shown.who != who);
         self.shown.push(ShownVersion {
             who,
