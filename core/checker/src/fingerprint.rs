@@ -376,14 +376,11 @@ impl Digests {
     fn events_on_the_way(&mut self, server: &ApiServer, controller: &Controller) {
         for (number, cache) in controller.caches().iter().enumerate() {
             self.plain(number);
-            let version = cache.version().parse().unwrap_or_default();
-            for change in server.store().log_after(version) {
-                if change.key.starts_with(cache.prefix()) {
-                    self.words.push(StateWord::Version(change.revision));
-                    self.plain(change.after.is_some());
-                    if let Some(object) = change.after.as_ref().or(change.before.as_ref()) {
-                        self.object(object);
-                    }
+            for change in cache.missed(server) {
+                self.words.push(StateWord::Version(change.revision));
+                self.plain(change.after.is_some());
+                if let Some(object) = change.after.as_ref().or(change.before.as_ref()) {
+                    self.object(object);
                 }
             }
         }

@@ -70,7 +70,7 @@ pub use intent::{ChangeKind, IntendedChange, Intent};
 pub use load::{load, load_order};
 pub use manifest::{MAX_MANIFEST_TEXT, Manifest, ManifestDocument, ManifestError, bare, documents};
 pub use object_ref::ObjectRef;
-pub use object_store::ObjectStore;
+pub use object_store::{ObjectStore, object_key};
 pub use object_yaml::{Line, Token, lines, to_yaml};
 pub use preset::Preset;
 pub use procedure::{Lost, Next, Procedure, Reply};

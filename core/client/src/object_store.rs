@@ -11,16 +11,13 @@ use optimist_apiserver::object::Metadata;
 /// Objects by `namespace/name`. Cloning is cheap.
 #[derive(Clone, Debug, Default)]
 pub struct ObjectStore {
-    objects: OrdMap<String, Arc<Value>>,
+    objects: OrdMap<Arc<str>, Arc<Value>>,
 }
 
 impl ObjectStore {
     /// The key of an object (`MetaNamespaceKeyFunc`).
     pub fn key(object: &Value) -> String {
-        match object.namespace() {
-            "" => object.name().to_owned(),
-            namespace => format!("{namespace}/{}", object.name()),
-        }
+        object_key(object.namespace(), object.name())
     }
 
     /// The object of a key.
@@ -32,7 +29,7 @@ impl ObjectStore {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Arc<Value>)> {
         self.objects
             .iter()
-            .map(|(key, object)| (key.as_str(), object))
+            .map(|(key, object)| (key.as_ref(), object))
     }
 
     /// Returns the number of objects.
@@ -61,18 +58,31 @@ impl ObjectStore {
     /// Adds an object or replaces the object with the same key.
     pub fn put(&mut self, object: Arc<Value>) {
         let key = Self::key(&object);
-        self.objects.insert(key, object);
+        match self.objects.get_mut(key.as_str()) {
+            Some(known) => *known = object,
+            None => {
+                self.objects.insert(key.into(), object);
+            }
+        }
     }
 
     /// Removes the object with this object's key.
     pub fn remove(&mut self, object: &Value) {
-        self.objects.remove(&Self::key(object));
+        self.objects.remove(Self::key(object).as_str());
     }
 
     /// Replaces all objects of the store by these objects.
     pub fn replace(&mut self, objects: impl IntoIterator<Item = Arc<Value>>) {
-        let keyed = |object: Arc<Value>| (Self::key(&object), object);
+        let keyed = |object: Arc<Value>| (Arc::from(Self::key(&object)), object);
         self.objects = objects.into_iter().map(keyed).collect();
+    }
+}
+
+/// `namespace/name`, or the name alone.
+pub fn object_key(namespace: &str, name: &str) -> String {
+    match namespace {
+        "" => name.to_owned(),
+        namespace => [namespace, "/", name].concat(),
     }
 }
 

@@ -40,7 +40,7 @@ pub enum ListMode {
 /// cheap.
 #[derive(Clone, Debug)]
 pub struct Reflector {
-    path: String,
+    path: Arc<str>,
     list_mode: ListMode,
     page_size: usize,
     store: ObjectStore,
@@ -88,7 +88,7 @@ struct WatchConnection {
 
 impl Reflector {
     /// A reflector of the collection at a path, `/api/v1/namespaces/default/configmaps`.
-    pub fn new(path: impl Into<String>, list_mode: ListMode) -> Self {
+    pub fn new(path: impl Into<Arc<str>>, list_mode: ListMode) -> Self {
         Self {
             path: path.into(),
             list_mode,
@@ -415,7 +415,7 @@ impl Reflector {
         for (name, value) in query.iter().filter(|(_, value)| !value.is_empty()) {
             encoded.append_pair(name, value);
         }
-        let uri = format!("{}?{}", self.path, encoded.finish());
+        let uri = [&self.path, "?", &encoded.finish()].concat();
         let request = Request::get(uri).header(header::USER_AGENT, "reflector");
         request.body(Vec::new()).unwrap_or_default()
     }

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, EventType, Resource, WatchEvent};
+use optimist_apiserver::storage::Change;
 use optimist_client::{AnsweredRequest, ListMode, ObjectStore, Reflector, ReflectorProgress};
 
 use crate::client::{collection, key};
@@ -160,13 +161,21 @@ impl Cache {
         self.has_synced && compare_versions(self.version(), version).is_none_or(Ordering::is_ge)
     }
 
-    /// The number of changes by which it is behind: changes of its collection that the server has and the
-    /// cache has not.
+    /// The number of [changes](Self::missed) by which it is behind.
     pub fn behind(&self, server: &ApiServer) -> usize {
+        self.missed(server).count()
+    }
+
+    /// Returns whether it is [behind](Self::behind) at all.
+    pub fn is_behind(&self, server: &ApiServer) -> bool {
+        self.missed(server).next().is_some()
+    }
+
+    /// The changes of its collection that the server has and the cache has not.
+    pub fn missed<'a>(&'a self, server: &'a ApiServer) -> impl Iterator<Item = &'a Change> {
         let version = self.version().parse().unwrap_or_default();
         let log = server.store().log_after(version);
         log.filter(|change| change.key.starts_with(self.prefix()))
-            .count()
     }
 
     /// The prefix of the keys of its objects in etcd.

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::{ApiServer, Resource};
+pub use optimist_client::object_key as key;
 use optimist_client::{AnsweredRequest, Call, Lost, ObjectStore, Sender};
 
 use crate::api_error::{ApiError, answer_of};
@@ -162,14 +163,6 @@ impl Client {
             own.wrote(&collection, &ObjectStore::key(&answer), version);
         }
         Ok(answer)
-    }
-}
-
-/// `namespace/name`, or the name alone.
-pub fn key(namespace: &str, name: &str) -> String {
-    match namespace {
-        "" => name.to_owned(),
-        namespace => format!("{namespace}/{name}"),
     }
 }
 

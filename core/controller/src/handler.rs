@@ -7,6 +7,7 @@ use serde_json::Value;
 use optimist_apiserver::object::{GroupVersion, Metadata, text};
 
 use crate::cache::Notification;
+use crate::client::key;
 
 /// The keys that a notification adds to the queue: keys, never the event.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -82,10 +83,7 @@ fn owners(
         .filter(move |reference| {
             text(reference, "kind") == kind && is_of_group(text(reference, "apiVersion"))
         })
-        .map(|reference| match object.namespace() {
-            "" => text(reference, "name").to_owned(),
-            namespace => format!("{namespace}/{}", text(reference, "name")),
-        })
+        .map(|reference| key(object.namespace(), text(reference, "name")))
 }
 
 /// `metadata.ownerReferences`.

@@ -6,6 +6,7 @@
 //! It differs in two points: keys have priorities, and a key is ready or waits, never both.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 use std::time::Duration;
 
 use imbl::{OrdMap, OrdSet, Vector};
@@ -47,12 +48,12 @@ pub enum KeyPriority {
 /// A work queue of keys. Cloning is cheap.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkQueue {
-    queue: Vector<String>,
-    dirty: OrdSet<String>,
-    processing: OrdSet<String>,
+    queue: Vector<Arc<str>>,
+    dirty: OrdSet<Arc<str>>,
+    processing: OrdSet<Arc<str>>,
     /// The time at which each waiting key is added.
-    waiting: OrdMap<String, WaitingKey>,
-    failures: OrdMap<String, u32>,
+    waiting: OrdMap<Arc<str>, WaitingKey>,
+    failures: OrdMap<Arc<str>, u32>,
     /// The number of places given so far: to keys that wait, and to all keys of a queue with priorities.
     given: u64,
     /// `None` for a queue without priorities.
@@ -63,9 +64,9 @@ pub struct WorkQueue {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Priorities {
     /// The places of the keys that are ready or wait.
-    places: OrdMap<String, QueuePlace>,
+    places: OrdMap<Arc<str>, QueuePlace>,
     /// The priorities that the keys had that are being processed.
-    taken: OrdMap<String, KeyPriority>,
+    taken: OrdMap<Arc<str>, KeyPriority>,
 }
 
 /// A smaller place is taken sooner.
@@ -108,9 +109,13 @@ impl WorkQueue {
             self.place(key, priority);
             self.waiting.remove(key);
         }
-        if self.dirty.insert(key.to_owned()).is_none() && !processing {
-            self.enqueue(key);
-            return KeyAddition::Queued;
+        if !self.dirty.contains(key) {
+            let key = Arc::from(key);
+            self.dirty.insert(Arc::clone(&key));
+            if !processing {
+                self.enqueue(key);
+                return KeyAddition::Queued;
+            }
         }
         self.order();
         match processing {
@@ -123,14 +128,14 @@ impl WorkQueue {
     /// queue is empty; client-go would wait.
     pub fn get(&mut self) -> Option<String> {
         let key = self.queue.pop_front()?;
-        self.processing.insert(key.clone());
+        self.processing.insert(Arc::clone(&key));
         self.dirty.remove(&key);
         if let Some(Priorities { places, taken }) = &mut self.priorities {
             let place = places.remove(&key);
             let priority = place.map_or(KeyPriority::Usual, |place| place.priority.0);
-            taken.insert(key.clone(), priority);
+            taken.insert(Arc::clone(&key), priority);
         }
-        Some(key)
+        Some(key.to_string())
     }
 
     /// Gives a key its place, or a better one if its priority rises.
@@ -144,13 +149,13 @@ impl WorkQueue {
         };
         let known = priorities.places.get(key);
         if known.is_none_or(|known| known.priority > place.priority) {
-            priorities.places.insert(key.to_owned(), place);
+            priorities.places.insert(key.into(), place);
             self.given += 1;
         }
     }
 
-    fn enqueue(&mut self, key: &str) {
-        self.queue.push_back(key.to_owned());
+    fn enqueue(&mut self, key: Arc<str>) {
+        self.queue.push_back(key);
         self.order();
     }
 
@@ -174,8 +179,8 @@ impl WorkQueue {
         if let Some(priorities) = &mut self.priorities {
             priorities.taken.remove(key);
         }
-        if self.dirty.contains(key) && !self.queue.iter().any(|queued| queued == key) {
-            self.enqueue(key);
+        if self.dirty.contains(key) && !self.queue.iter().any(|queued| **queued == *key) {
+            self.enqueue(key.into());
         }
     }
 
@@ -202,7 +207,7 @@ impl WorkQueue {
                 let place = self.given;
                 self.given += 1;
                 let waiting = WaitingKey { ready_at, place };
-                self.waiting.insert(key.to_owned(), waiting);
+                self.waiting.insert(key.into(), waiting);
             }
         }
     }
@@ -212,8 +217,7 @@ impl WorkQueue {
     /// Returns the backoff.
     pub fn add_rate_limited(&mut self, key: &str, now: Duration) -> Duration {
         let failures = self.num_requeues(key);
-        self.failures
-            .insert(key.to_owned(), failures.saturating_add(1));
+        self.failures.insert(key.into(), failures.saturating_add(1));
         let delay = backoff(failures);
         self.add_after(key, delay, now);
         delay
@@ -282,17 +286,17 @@ impl WorkQueue {
 
     /// The queued keys, first in, first out.
     pub fn queued(&self) -> impl Iterator<Item = &str> {
-        self.queue.iter().map(String::as_str)
+        self.queue.iter().map(Arc::as_ref)
     }
 
     /// The keys in need of processing; those of them that are being processed are not queued.
     pub fn dirty(&self) -> impl Iterator<Item = &str> {
-        self.dirty.iter().map(String::as_str)
+        self.dirty.iter().map(Arc::as_ref)
     }
 
     /// The keys that are being processed.
     pub fn processing(&self) -> impl Iterator<Item = &str> {
-        self.processing.iter().map(String::as_str)
+        self.processing.iter().map(Arc::as_ref)
     }
 
     /// The waiting keys with the times at which they are added, soonest first.
@@ -301,7 +305,7 @@ impl WorkQueue {
         waiting.sort_by_key(|(_, waiting)| **waiting);
         waiting
             .into_iter()
-            .map(|(key, waiting)| (key.as_str(), waiting.ready_at))
+            .map(|(key, waiting)| (key.as_ref(), waiting.ready_at))
             .collect()
     }
 
@@ -314,10 +318,10 @@ impl WorkQueue {
         let mut places: Vec<_> = places.iter().collect();
         places.sort_by_key(|(_, place)| **place);
         let places = places.into_iter();
-        let places = places.map(|(key, place)| (key.as_str(), place.priority.0));
+        let places = places.map(|(key, place)| (key.as_ref(), place.priority.0));
         let taken = taken
             .iter()
-            .map(|(key, priority)| (key.as_str(), *priority));
+            .map(|(key, priority)| (key.as_ref(), *priority));
         places.chain(taken).collect()
     }
 

@@ -230,7 +230,7 @@ impl<Name: Copy + PartialEq> System<Name> {
 
     fn enabled_of(&self, process: ProcessId, controller: &Controller, enabled: &mut Vec<Event>) {
         for (cache, it) in (0..=u16::MAX).zip(controller.caches()) {
-            if !it.is_watching() || it.behind(&self.server) > 0 {
+            if !it.is_watching() || it.is_behind(&self.server) {
                 enabled.push(Event::Deliver { process, cache });
             }
             if it.is_watching() {

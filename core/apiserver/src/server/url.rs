@@ -8,6 +8,13 @@ use percent_encoding::percent_decode_str;
 /// The query, decoded, in its order.
 pub(super) fn read_query(request: &Request<Vec<u8>>) -> Vec<(String, String)> {
     let query = request.uri().query().unwrap_or_default();
+    if !query.contains(['%', '+']) {
+        let pairs = query.split('&').filter(|pair| !pair.is_empty());
+        let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        return pairs
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+    }
     form_urlencoded::parse(query.as_bytes())
         .into_owned()
         .collect()
@@ -23,7 +30,22 @@ pub(super) fn decoded(path: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::decoded;
+    use http::Request;
+
+    use super::{decoded, read_query};
+
+    #[test]
+    fn a_query_without_escapes_is_read_as_one_with_them() {
+        let read = |query: &str| {
+            let request = Request::get(format!("/a?{query}")).body(Vec::new());
+            read_query(&request.expect("a request"))
+        };
+        for query in ["", "a", "a=", "=b", "a=b=c&&d&a=e", "&a=b&"] {
+            let mut escaped = read(&format!("%2B=+&{query}"));
+            escaped.remove(0);
+            assert_eq!(read(query), escaped, "{query}");
+        }
+    }
 
     #[test]
     fn escapes_are_letters_of_a_path() {

@@ -213,11 +213,11 @@ impl Watch {
             WatchedState::Ended(error) => return error.into_iter().collect(),
             WatchedState::Streaming(mut stream) => {
                 let mut events: Vec<_> = std::mem::take(&mut stream.ready).into_iter().collect();
-                let ended = server.caches.run() != self.run
-                    || self.misses(&stream, server)
+                let goes_on = server.caches.run() == self.run && !self.misses(&stream, server);
+                let ended = !goes_on
                     || now >= self.deadline
                     || !server.resources.still_serve(&self.resource);
-                if server.caches.run() == self.run && !self.misses(&stream, server) {
+                if goes_on {
                     self.stream(&mut stream, server, now.min(self.deadline), &mut events);
                 }
                 self.state = WatchedState::Streaming(stream);
@@ -232,9 +232,9 @@ impl Watch {
 
     /// Returns whether the server may have [forgotten](ApiServer::forget) the next change.
     fn misses(&self, stream: &WatchStream, server: &ApiServer) -> bool {
-        let cache = server.caches.cache(&self.resource);
+        let is_missed = |cache: &WatchCache| stream.after < cache.watchable_from();
         stream.after < server.store.forgotten()
-            && cache.is_none_or(|cache| stream.after < cache.watchable_from())
+            && server.caches.cache(&self.resource).is_none_or(is_missed)
     }
 
     /// The result of waiting for a version (`waitUntilFreshAndBlock`).
