@@ -94,6 +94,14 @@ pub(super) fn received(response: &Response<Vec<u8>>) -> Arc<Value> {
     Arc::new(read.unwrap_or_else(text))
 }
 
+/// The body of an answer; of a list, perhaps without its items.
+pub(super) fn head(response: &Response<Vec<u8>>) -> Arc<Value> {
+    match response.extensions().get::<ReadBody>() {
+        Some(body) => Arc::clone(body.head()),
+        None => received(response),
+    }
+}
+
 /// The items of the list in an answer.
 pub(super) fn items(response: &Response<Vec<u8>>, list: &Value) -> Arc<[Arc<Value>]> {
     match response.extensions().get::<ReadBody>() {

@@ -76,6 +76,20 @@ impl ObjectStore {
         let keyed = |object: Arc<Value>| (Arc::from(Self::key(&object)), object);
         self.objects = objects.into_iter().map(keyed).collect();
     }
+
+    /// Replaces all objects by those of a list. The list can share its objects, but a client reads new ones: one that
+    /// the store has is copied, so that who holds it holds no object of the store any more.
+    pub(super) fn replace_with_read(&mut self, objects: Vec<Arc<Value>>) {
+        let read = |object: Arc<Value>| {
+            let mut here = self.objects.values();
+            match here.any(|known| Arc::ptr_eq(known, &object)) {
+                true => Arc::new(Value::clone(&object)),
+                false => object,
+            }
+        };
+        let objects: Vec<_> = objects.into_iter().map(read).collect();
+        self.replace(objects);
+    }
 }
 
 /// `namespace/name`, or the name alone.
@@ -111,6 +125,17 @@ mod tests {
             .collect();
         let (b, c, d) = (Some("b"), Some("c"), Some("d"));
         assert_eq!(found, [(b, b), (c, None), (None, d)]);
+    }
+
+    #[test]
+    fn a_list_brings_new_objects_also_if_it_shares_them() {
+        let (mut store, shared) = (ObjectStore::default(), object("x", "a", ""));
+        store.replace_with_read(vec![Arc::clone(&shared)]);
+        let is_shared = |store: &ObjectStore| Arc::ptr_eq(store.get("x/a").unwrap(), &shared);
+        assert!(is_shared(&store), "nobody holds an earlier one");
+        store.replace_with_read(vec![Arc::clone(&shared)]);
+        assert!(!is_shared(&store));
+        assert_eq!(store.get("x/a"), Some(&shared));
     }
 
     #[test]

@@ -262,7 +262,7 @@ impl Reflector {
             self.phase = Phase::Listing(pages);
             return ReflectorProgress::Paged;
         }
-        self.store.replace(pages.items);
+        self.store.replace_with_read(pages.items);
         self.synced(pages.version, Phase::Listed)
     }
 

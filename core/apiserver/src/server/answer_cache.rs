@@ -8,6 +8,7 @@ use http::{Method, Request, Response, header};
 use serde_json::Value;
 
 use super::body::{self, DraftObject};
+use super::read::SharedList;
 use super::request::FieldValidation;
 use super::{AnswerBody, ApiServer, Format, RequestInfo, Resource, Resources, write_body};
 use crate::environment::Environment;
@@ -101,20 +102,40 @@ struct DecodedBody {
 /// The body of an answer of a server that caches: an extension of the response, so that nobody has to
 /// parse it.
 #[derive(Clone, Debug)]
-pub struct ReadBody {
-    object: Arc<Value>,
-    items: Arc<OnceLock<Arc<[Arc<Value>]>>>,
+pub struct ReadBody(Arc<ReadParts>);
+
+#[derive(Debug)]
+enum ReadParts {
+    /// A document, and its items once somebody asked for them.
+    Document(Arc<Value>, OnceLock<Arc<[Arc<Value>]>>),
+    /// A list, and the document that it is once somebody asked for it.
+    List(Arc<SharedList>, OnceLock<Arc<Value>>),
 }
 
 impl ReadBody {
     /// The body.
     pub fn object(&self) -> &Arc<Value> {
-        &self.object
+        match &*self.0 {
+            ReadParts::Document(object, _) => object,
+            ReadParts::List(list, document) => document.get_or_init(|| Arc::new(list.document())),
+        }
     }
 
-    /// The items of a list; the first caller makes them from the body.
+    /// The body; of a list, perhaps without its items.
+    pub fn head(&self) -> &Arc<Value> {
+        match &*self.0 {
+            ReadParts::Document(object, _) => object,
+            ReadParts::List(list, _) => &list.head,
+        }
+    }
+
+    /// The items of a list, with kind and version; where the list does not share them, the first caller makes them
+    /// from the body.
     pub fn items(&self, make: impl FnOnce(&Value) -> Arc<[Arc<Value>]>) -> &Arc<[Arc<Value>]> {
-        self.items.get_or_init(|| make(&self.object))
+        match &*self.0 {
+            ReadParts::Document(object, items) => items.get_or_init(|| make(object)),
+            ReadParts::List(list, _) => &list.items,
+        }
     }
 }
 
@@ -357,20 +378,25 @@ fn deleted(mut object: Arc<Value>, version: Revision) -> Arc<Value> {
 /// An answer with its document as a [`ReadBody`] and without bytes. An answer that a client would read
 /// otherwise than its document is written.
 fn with_read_body(answer: Response<AnswerBody>, resources: &Resources) -> Response<Vec<u8>> {
-    let document = match answer.body() {
+    let parts = match answer.body() {
         AnswerBody::Document(document, Format::Json) if round_trips(document) => {
-            Some(Arc::clone(document))
+            Some(ReadParts::Document(Arc::clone(document), OnceLock::new()))
+        }
+        AnswerBody::List(list) if list.items.iter().all(|item| round_trips(item)) => {
+            Some(ReadParts::List(Arc::clone(list), OnceLock::new()))
         }
         _ => None,
     };
-    let mut response = match document {
+    let mut response = match parts {
         Some(_) => answer.map(|_| Vec::new()),
         None => write_body(answer, resources),
     };
-    let read = || Some(Arc::new(serde_json::from_slice(response.body()).ok()?));
-    if let Some(object) = document.or_else(read) {
-        let items = Arc::default();
-        response.extensions_mut().insert(ReadBody { object, items });
+    let read = || {
+        let object = serde_json::from_slice(response.body()).ok()?;
+        Some(ReadParts::Document(Arc::new(object), OnceLock::new()))
+    };
+    if let Some(parts) = parts.or_else(read) {
+        response.extensions_mut().insert(ReadBody(Arc::new(parts)));
     }
     response
 }

@@ -13,6 +13,7 @@ use self::options::DeleteOptions;
 use self::two_steps::{terminate_definition, terminate_namespace};
 use super::kinds::Collection;
 use super::list_options::ListOptions;
+use super::read::SharedList;
 use super::write::version_lost;
 use super::{ApiServer, Fact, ObjectAnswer, RequestInfo, Trace, custom, storage_key};
 use crate::environment::Timestamp;
@@ -84,7 +85,7 @@ impl ApiServer {
                 answer => drop(answer?),
             }
         }
-        Ok(ObjectAnswer::ok(super::read::list_of(info, meta, items)))
+        Ok(ObjectAnswer::list(SharedList::new(info, meta, items)))
     }
 
     /// Deletes an object as a controller does, without options.

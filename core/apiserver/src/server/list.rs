@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::continue_token::ContinueToken;
 use super::list_options::{ListOptions, VersionMatch, parse_version};
-use super::read::{ListMeta, list_of};
+use super::read::{ListMeta, SharedList};
 use super::scope::Scope;
 use super::{ApiServer, Fact, ObjectAnswer, RequestInfo, Trace};
 use crate::status::{Refusal, Status};
@@ -57,8 +57,7 @@ impl ApiServer {
     ) -> Result<ObjectAnswer, Refusal> {
         let (meta, items) = self.list_objects(info, options)?;
         trace.facts.push(Fact::Listed(meta.version));
-        let list = list_of(info, meta, items);
-        Ok(ObjectAnswer::ok(list))
+        Ok(ObjectAnswer::list(SharedList::new(info, meta, items)))
     }
 
     /// The objects of a list, and the metadata of the list.
@@ -66,7 +65,7 @@ impl ApiServer {
         &mut self,
         info: &RequestInfo,
         options: &ListOptions,
-    ) -> Result<(ListMeta, Vec<Value>), Refusal> {
+    ) -> Result<(ListMeta, Vec<Arc<Value>>), Refusal> {
         let query = ListQuery::read(info, options)?;
         let cached = self.caches.cache(info.stored_resource()).is_some();
         let from_cache = if cached {
@@ -214,7 +213,7 @@ impl<'a> ListQuery<'a> {
     }
 
     /// The selected items after the `continue` token, up to the limit.
-    fn chunk(&self, server: &ApiServer, state: ListState) -> (ListMeta, Vec<Value>) {
+    fn chunk(&self, server: &ApiServer, state: ListState) -> (ListMeta, Vec<Arc<Value>>) {
         let resource = self.info.stored_resource();
         let start = self.token.as_ref().map_or("", |token| &token.start);
         let objects = &state.objects;
@@ -227,7 +226,7 @@ impl<'a> ListQuery<'a> {
             if !self.options.selector.matches(&object) {
                 continue;
             }
-            items.push(Arc::unwrap_or_clone(object));
+            items.push(object);
             if items.len() == state.limit {
                 let more = i + 1 < objects.len();
                 if more {

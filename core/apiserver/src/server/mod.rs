@@ -65,6 +65,7 @@ pub use watch::{EventType, INITIAL_EVENTS_END, Watch, WatchEvent};
 use self::answer_cache::AnswerCache;
 use self::last_written::LastWritten;
 use self::list_options::ListOptions;
+use self::read::SharedList;
 use self::watch_caches::WatchCaches;
 use crate::environment::Environment;
 use crate::object::Metadata;
@@ -93,10 +94,12 @@ impl Default for ApiServer {
     }
 }
 
-/// The answer of a verb: the object and the status code.
+/// The answer of a verb: the object or list and the status code.
 #[derive(Debug)]
 struct ObjectAnswer {
     body: Arc<Value>,
+    /// A list, instead of a body.
+    list: Option<Arc<SharedList>>,
     code: StatusCode,
 }
 
@@ -114,6 +117,8 @@ pub enum ServerResponse {
 enum AnswerBody {
     /// A document, and the format that the client wants.
     Document(Arc<Value>, Format),
+    /// A list for a server that caches, as JSON.
+    List(Arc<SharedList>),
     /// Any other body.
     Bytes(Vec<u8>),
 }
@@ -188,6 +193,13 @@ impl ApiServer {
             return Ok(response.map(AnswerBody::Bytes));
         }
         let mut answer = self.dispatch(info, body, trace)?;
+        if let Some(list) = answer.list {
+            let is_plain = info.view == View::default() && !info.resource.hides_a_field();
+            if self.answer_cache.is_some() && is_plain {
+                return Ok(Response::new(AnswerBody::List(list)));
+            }
+            answer.body = Arc::new(list.document());
+        }
         info.resource.show(&mut answer.body);
         let now = self.environment.now();
         let shown = info.view.apply(info, &answer.body, now)?;
@@ -401,13 +413,13 @@ fn stream_response(
 /// Writes the body of an answer.
 fn write_body(answer: Response<AnswerBody>, resources: &Resources) -> Response<Vec<u8>> {
     let (head, body) = answer.into_parts();
-    match body {
-        AnswerBody::Document(document, format) => {
-            let written = respond(format, head.status, &document, resources);
-            with_head(head, written)
-        }
-        AnswerBody::Bytes(bytes) => Response::from_parts(head, bytes),
-    }
+    let (document, format) = match body {
+        AnswerBody::Document(document, format) => (document, format),
+        AnswerBody::List(list) => (Arc::new(list.document()), Format::Json),
+        AnswerBody::Bytes(bytes) => return Response::from_parts(head, bytes),
+    };
+    let written = respond(format, head.status, &document, resources);
+    with_head(head, written)
 }
 
 /// Adds the headers and the extensions of an answer to its written body.

@@ -6,7 +6,6 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::list_options::parse_version;
-use super::resource::Definition;
 use super::{ApiServer, Fact, ObjectAnswer, RequestInfo, Trace, scale, storage_key};
 use crate::status::{Refusal, Status};
 use crate::storage::Revision;
@@ -74,41 +73,71 @@ impl ListMeta {
     }
 }
 
-/// A list as the kind writes it: items of built-in kinds do not repeat kind and version, and lists
-/// of custom resources show an empty continue token.
-pub(super) fn list_of(info: &RequestInfo, meta: ListMeta, mut items: Vec<Value>) -> Value {
-    let resource = &info.resource;
-    let mut metadata = json!({"resourceVersion": meta.version.to_string()});
-    let custom = match &resource.definition {
-        Definition::Builtin(_) => {
-            for item in items.iter_mut().filter_map(Value::as_object_mut) {
-                item.remove("kind");
-                item.remove("apiVersion");
-            }
-            false
+/// A list whose items are shared with all who read them.
+#[derive(Debug)]
+pub(super) struct SharedList {
+    /// The list without its items.
+    pub(super) head: Arc<Value>,
+    /// The items, each as a read of it alone is answered.
+    pub(super) items: Arc<[Arc<Value>]>,
+    /// `true` if the items of the written list do not repeat kind and version.
+    is_builtin: bool,
+}
+
+impl SharedList {
+    /// A list as the kind writes it: lists of custom resources show an empty continue token.
+    pub(super) fn new(info: &RequestInfo, meta: ListMeta, items: Vec<Arc<Value>>) -> Self {
+        let resource = &info.resource;
+        let mut metadata = json!({"resourceVersion": meta.version.to_string()});
+        if !resource.is_builtin() || !meta.continue_token.is_empty() {
+            metadata["continue"] = meta.continue_token.into();
         }
-        Definition::Custom(_) => true,
-    };
-    if custom || !meta.continue_token.is_empty() {
-        metadata["continue"] = meta.continue_token.into();
+        if let Some(remaining) = meta.remaining {
+            metadata["remainingItemCount"] = remaining.into();
+        }
+        let head = json!({
+            "kind": resource.list_kind(),
+            "apiVersion": resource.group_version.to_string(),
+            "metadata": metadata,
+        });
+        Self {
+            head: Arc::new(head),
+            items: items.into(),
+            is_builtin: resource.is_builtin(),
+        }
     }
-    if let Some(remaining) = meta.remaining {
-        metadata["remainingItemCount"] = remaining.into();
+
+    /// The whole list.
+    pub(super) fn document(&self) -> Value {
+        let items = self.items.iter().map(|item| {
+            let mut item = Value::clone(item);
+            if self.is_builtin
+                && let Some(members) = item.as_object_mut()
+            {
+                members.remove("kind");
+                members.remove("apiVersion");
+            }
+            item
+        });
+        let mut list = Value::clone(&self.head);
+        list["items"] = items.collect();
+        list
     }
-    let mut list = json!({
-        "kind": resource.list_kind(),
-        "apiVersion": resource.group_version.to_string(),
-        "metadata": metadata,
-    });
-    list["items"] = items.into();
-    list
 }
 
 impl ObjectAnswer {
     pub(super) fn ok(body: impl Into<Arc<Value>>) -> Self {
         Self {
             body: body.into(),
+            list: None,
             code: StatusCode::OK,
+        }
+    }
+
+    pub(super) fn list(list: SharedList) -> Self {
+        Self {
+            list: Some(Arc::new(list)),
+            ..Self::ok(Value::Null)
         }
     }
 }

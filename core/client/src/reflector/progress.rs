@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
 
-use crate::answered::received;
+use crate::answered::head;
 use optimist_apiserver::server::WatchEvent;
 use optimist_apiserver::status::causes;
 
@@ -66,9 +66,9 @@ pub(super) fn refused_watch(response: &Response<Vec<u8>>) -> ReflectorProgress {
     refused(response.status(), &body_of(response))
 }
 
-/// The body of an answer. The text of one that is no JSON, as of a path that is not served, is its message.
+/// The body of an answer, perhaps without the items of a list. The text of one that is no JSON, as of a path that is not served, is its message.
 pub(super) fn body_of(response: &Response<Vec<u8>>) -> Arc<Value> {
-    let body = received(response);
+    let body = head(response);
     match *body {
         Value::Null => {
             let text = String::from_utf8_lossy(response.body());

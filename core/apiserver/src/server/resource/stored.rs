@@ -226,6 +226,11 @@ impl Resource {
         }
     }
 
+    /// Returns whether an object can be stored with a field that is not shown.
+    pub(in crate::server) fn hides_a_field(&self) -> bool {
+        matches!(&self.definition, Definition::Builtin(rules) if rules.hidden_field.is_some())
+    }
+
     /// An object, or a list of them, as it is shown.
     pub(in crate::server) fn show(&self, answer: &mut Arc<Value>) {
         let Definition::Builtin(Rules {
