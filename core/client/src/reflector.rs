@@ -158,8 +158,8 @@ impl Reflector {
     }
 
     /// The last request with its answer, unless it was taken.
-    pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
-        self.answered.take().map(|answered| *answered)
+    pub fn take_answered(&mut self) -> Option<Box<AnsweredRequest>> {
+        self.answered.take()
     }
 
     /// The object of the last event that it read of a deletion, unless it was taken: its last state, with the

@@ -261,7 +261,7 @@ impl Cache {
     }
 
     /// The last request of its reflector with its answer, unless it was taken.
-    pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
+    pub fn take_answered(&mut self) -> Option<Box<AnsweredRequest>> {
         // Nothing is copied only to find nothing.
         self.has_answered()
             .then(|| Arc::make_mut(&mut self.reflector).take_answered())?

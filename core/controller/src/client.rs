@@ -113,8 +113,8 @@ impl Client {
     }
 
     /// The last request of [`send`](Self::send) with its answer, unless it was taken.
-    pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
-        self.answered.take().map(|answered| *answered)
+    pub fn take_answered(&mut self) -> Option<Box<AnsweredRequest>> {
+        self.answered.take()
     }
 
     /// The items of the list that the last request was answered with.

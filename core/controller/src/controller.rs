@@ -189,7 +189,7 @@ impl Controller {
 
     /// The last request of the controller with its answer, unless it was taken. A caller that takes
     /// it after each step gets every request.
-    pub fn take_answered(&mut self) -> Option<AnsweredRequest> {
+    pub fn take_answered(&mut self) -> Option<Box<AnsweredRequest>> {
         let mut last = None;
         // Nothing is moved only to find nothing.
         for cache in self.caches.iter_mut().filter(|cache| cache.has_answered()) {

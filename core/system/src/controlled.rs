@@ -39,7 +39,7 @@ impl<Name: Copy + PartialEq> System<Name> {
         if let ControllerEvent::Worker(report) = &event
             && self.keeps_ledger()
         {
-            let answered = performed.answered.as_ref();
+            let answered = performed.answered.as_deref();
             performed.done = self.record_step(process, report, answered, (since, lost));
         }
         performed.controller = Some(event);

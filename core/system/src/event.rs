@@ -92,8 +92,8 @@ impl Event {
 /// The result of an event that was performed.
 #[derive(Clone, Debug)]
 pub struct Performed<Name = ProcessId> {
-    /// The request that was sent, with its answer.
-    pub answered: Option<AnsweredRequest>,
+    /// The request that was sent, with its answer. In a box: most events send none.
+    pub answered: Option<Box<AnsweredRequest>>,
     /// Its effect on the edits of others. Known only if the system [keeps its
     /// ledger](super::System::keeps_ledger).
     pub done: Done<Name>,

@@ -364,7 +364,7 @@ impl<Name: Copy + PartialEq> System<Name> {
             self.procedure_mut(process)?.answered(&(&answered).into());
         }
         Some(Performed {
-            answered: Some(answered),
+            answered: Some(Box::new(answered)),
             done,
             controller: None,
         })

@@ -67,7 +67,7 @@ impl World {
         let revision = self.server().store().revision();
         let performed = self.system.control(id as ProcessId, operation)?;
         let event = performed.controller?;
-        let exchange = performed.answered.as_ref().map(|answered| {
+        let exchange = performed.answered.as_deref().map(|answered| {
             let mut exchange = Exchange::from(answered);
             // A reflector takes the events from the connection, and not from the answer.
             if let Some(events) = self.first_events(answered) {
