@@ -94,8 +94,14 @@ fn check_version_named(info: &RequestInfo, object: &Value) -> Result<(), Refusal
 /// An apply of a custom resource is not decoded: a time of deletion that cannot be read is none
 /// (`Unstructured.GetDeletionTimestamp`).
 fn drop_unread_deletion(object: &mut Value) {
-    let time = object.meta_text("deletionTimestamp");
-    if go::time::canonical(time, Scalar::Time.time_layout()).is_err() {
+    let time = object
+        .metadata()
+        .and_then(|meta| meta.get("deletionTimestamp"));
+    let is_read = |time: &Value| {
+        let text = time.as_str();
+        text.is_some_and(|text| go::time::canonical(text, Scalar::Time.time_layout()).is_ok())
+    };
+    if time.is_some_and(|time| !is_read(time)) {
         object.set_meta("deletionTimestamp", Value::Null);
     }
 }
