@@ -450,3 +450,20 @@ fn a_watch_is_no_yaml() {
     let text = String::from_utf8_lossy(response.body()).into_owned();
     assert!(text.contains("application/json;stream=watch"), "{text}");
 }
+
+/// The server deletes in pages of 10,000.
+#[test]
+fn a_collection_without_a_limit_is_deleted_to_its_end() {
+    let server = &mut ApiServer::default();
+    let path = format!("{NAMESPACED}/configmaps");
+    for number in 0..10_002 {
+        let name = format!("m{number}");
+        made(server, &path, json!({"metadata": {"name": name}}));
+    }
+    let answer = send(server, "DELETE", &format!("{path}?limit=1"), Value::Null);
+    assert_eq!(answer.body["items"].as_array().map(Vec::len), Some(1));
+    let answer = send(server, "DELETE", &path, Value::Null);
+    assert_eq!(answer.body["items"].as_array().map(Vec::len), Some(10_001));
+    let left = send(server, "GET", &path, Value::Null);
+    assert_eq!(left.body["items"], json!([]));
+}

@@ -68,7 +68,7 @@ impl AnsweredRequest {
         lines.filter(|line| !line.is_empty()).map(event).collect()
     }
 
-    /// The items of the list in the answer, with the `apiVersion` and `kind` that the list has.
+    /// The items of the list in the answer, each with its `apiVersion` and `kind`.
     pub fn items(&self) -> Arc<[Arc<Value>]> {
         items(&self.response, self.received())
     }
@@ -111,7 +111,7 @@ pub(super) fn items(response: &Response<Vec<u8>>, list: &Value) -> Arc<[Arc<Valu
 }
 
 /// The items of a list. Those of built-in kinds have no `apiVersion` and `kind`, because the list has
-/// them.
+/// them; those of custom resources have their own, and the list can have any kind.
 fn items_of(list: &Value) -> Arc<[Arc<Value>]> {
     let kind = text(list, "kind");
     let kind = kind.strip_suffix("List").unwrap_or(kind);
@@ -119,8 +119,10 @@ fn items_of(list: &Value) -> Arc<[Arc<Value>]> {
     let items = list.get("items").and_then(Value::as_array);
     let items = items.into_iter().flatten().map(|item| {
         let mut item = item.clone();
-        item["apiVersion"] = api_version.into();
-        item["kind"] = kind.into();
+        if item.get("kind").is_none() {
+            item["apiVersion"] = api_version.into();
+            item["kind"] = kind.into();
+        }
         Arc::new(item)
     });
     items.collect()

@@ -77,15 +77,12 @@ impl ObjectStore {
         self.objects = objects.into_iter().map(keyed).collect();
     }
 
-    /// Replaces all objects by those of a list. The list can share its objects, but a client reads new ones: one that
-    /// the store has is copied, so that who holds it holds no object of the store any more.
+    /// Replaces all objects by those that a client reads. An answer can share its objects, but a client reads new ones:
+    /// one whose key the store has is copied, because somebody may hold the object that was read before.
     pub(super) fn replace_with_read(&mut self, objects: Vec<Arc<Value>>) {
-        let read = |object: Arc<Value>| {
-            let mut here = self.objects.values();
-            match here.any(|known| Arc::ptr_eq(known, &object)) {
-                true => Arc::new(Value::clone(&object)),
-                false => object,
-            }
+        let read = |object: Arc<Value>| match self.get(&Self::key(&object)) {
+            Some(_) => Arc::new(Value::clone(&object)),
+            None => object,
         };
         let objects: Vec<_> = objects.into_iter().map(read).collect();
         self.replace(objects);
@@ -136,6 +133,13 @@ mod tests {
         store.replace_with_read(vec![Arc::clone(&shared)]);
         assert!(!is_shared(&store));
         assert_eq!(store.get("x/a"), Some(&shared));
+        store.replace([Arc::clone(&shared)]);
+        store.put(object("x", "a", "changed in place"));
+        store.replace_with_read(vec![Arc::clone(&shared)]);
+        assert!(
+            !is_shared(&store),
+            "somebody may hold the one before the change"
+        );
     }
 
     #[test]

@@ -388,7 +388,7 @@ impl Reflector {
             if event.ends_initial_events() {
                 let version = event.object.resource_version().to_owned();
                 let objects = objects.iter().map(|(_, object)| Arc::clone(object));
-                self.store.replace(objects);
+                self.store.replace_with_read(objects.collect());
                 return self.synced(version, Phase::Watching(connection));
             }
             apply(&mut objects, event);

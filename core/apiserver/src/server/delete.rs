@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use self::options::DeleteOptions;
 use self::two_steps::{terminate_definition, terminate_namespace};
 use super::kinds::Collection;
-use super::list_options::ListOptions;
+use super::list_options::{ListOptions, VersionMatch};
 use super::read::SharedList;
 use super::write::version_lost;
 use super::{ApiServer, Fact, ObjectAnswer, RequestInfo, Trace, custom, storage_key};
@@ -72,20 +72,30 @@ impl ApiServer {
         let mut wanted = ListOptions::read(info)?;
         let options = DeleteOptions::read(info, bytes)?;
         trace.warnings.extend(options.unsaid(&info.resource));
-        // One chunk is deleted: that of the request's limit, or a page of the server's own, which
-        // also makes a version in the query mean exactly that version. A negative limit is no limit
+        // The server lists in pages, which also makes a version in the query mean exactly that version. With a limit, one
+        // page of that size is deleted. A negative limit is no limit
         // (`k8s.io/apiserver/pkg/registry/generic/registry/store.go Store.DeleteCollection`, v1.36).
+        let one_page = wanted.limit > 0;
         if wanted.limit == 0 {
             wanted.limit = PAGE;
         }
-        let (meta, items) = self.list_objects(info, &wanted)?;
-        for item in &items {
-            match self.delete_object(info, item.name(), &options, trace) {
-                Err(refusal) if refusal.code == 404 => {}
-                answer => drop(answer?),
+        let mut deleted = Vec::new();
+        loop {
+            let (meta, items) = self.list_objects(info, &wanted)?;
+            for item in &items {
+                match self.delete_object(info, item.name(), &options, trace) {
+                    Err(refusal) if refusal.code == 404 => {}
+                    answer => drop(answer?),
+                }
             }
+            deleted.extend(items);
+            if one_page || meta.continue_token.is_empty() {
+                return Ok(ObjectAnswer::list(SharedList::new(info, meta, deleted)));
+            }
+            wanted.version.clear();
+            wanted.version_match = VersionMatch::Unset;
+            wanted.continue_token = meta.continue_token;
         }
-        Ok(ObjectAnswer::list(SharedList::new(info, meta, items)))
     }
 
     /// Deletes an object as a controller does, without options.

@@ -1,6 +1,8 @@
 //! In which form a client wants an answer: JSON, YAML or protobuf, whole, only the metadata, or a table
 //! (`k8s.io/apiserver/pkg/endpoints/handlers/negotiation`, `handlers/response.go`).
 
+use std::collections::BTreeMap;
+
 use http::{HeaderMap, header};
 use serde_json::{Value, json};
 
@@ -110,8 +112,11 @@ impl View {
     /// # Errors
     /// 406 if the `Accept` header names nothing that the server can answer with.
     pub(super) fn of_document(headers: &HeaderMap) -> Result<Format, Refusal> {
-        let mut views = clauses(accept(headers))
-            .into_iter()
+        let clauses = clauses(accept(headers)).into_iter();
+        // No version of the server's types can be chosen (`emptyEndpointRestrictions`).
+        let is_plain = |clause: &&str| is_empty(&parameters(clause), "sv");
+        let mut views = clauses
+            .filter(is_plain)
             .filter_map(|clause| of_clause(clause, true));
         let view = views.find(|view| view.shape == ResponseForm::Whole);
         view.map(|view| view.format).ok_or_else(nothing_accepted)
@@ -279,32 +284,43 @@ fn clauses(accept: &str) -> Vec<&str> {
     clauses.into_iter().map(|(_, _, clause)| clause).collect()
 }
 
+/// The parameters of a clause. The last of those with one name counts, and one whose value has a `=` is passed over
+/// (`goautoneg.ParseAccept`).
+fn parameters(clause: &str) -> BTreeMap<&str, &str> {
+    let parts = clause.split(';').skip(1);
+    let pairs = parts.filter_map(|part| part.trim().split_once('='));
+    pairs.filter(|(_, value)| !value.contains('=')).collect()
+}
+
+/// Returns whether a parameter is not there, or has no value.
+fn is_empty(parameters: &BTreeMap<&str, &str>, name: &str) -> bool {
+    parameters.get(name).is_none_or(|value| value.is_empty())
+}
+
 /// `builtin`: whether it is asked for a built-in kind; custom resources are not written as protobuf.
 #[cfg_attr(not(feature = "protobuf"), allow(unused_variables))]
 fn of_clause(clause: &str, builtin: bool) -> Option<View> {
-    let mut parts = clause.split(';').map(str::trim);
-    let format = match parts.next()? {
+    let format = match clause.split(';').next()?.trim() {
         "application/json" | "application/*" | "*/*" => Format::Json,
         "application/yaml" => Format::Yaml,
         #[cfg(feature = "protobuf")]
         super::protobuf::MEDIA_TYPE => Format::Protobuf,
         _ => return None,
     };
-    let (mut name, mut group, mut version) = ("", "", "");
-    // A part of a type asks for a conversion, and there is none to a type without a name.
-    let mut converts = false;
-    for (key, value) in parts.filter_map(|part| part.split_once('=')) {
-        match key {
-            "as" => name = value,
-            "g" => group = value,
-            "v" => version = value,
-            // YAML has no serializer for streams (`acceptMediaTypeOptions`).
-            "stream" if value == "watch" && format == Format::Yaml => return None,
-            "stream" if !matches!(value, "" | "watch") => return None,
-            _ => {}
-        }
-        converts |= matches!(key, "as" | "g" | "v") && !value.is_empty();
+    let parameters = parameters(clause);
+    let value = |name| parameters.get(name).copied().unwrap_or_default();
+    // YAML has no serializer for streams (`acceptMediaTypeOptions`).
+    match value("stream") {
+        "watch" if format == Format::Yaml => return None,
+        "" | "watch" => {}
+        _ => return None,
     }
+    if !matches!(value("sv"), "" | "v1") {
+        return None;
+    }
+    let (name, group, version) = (value("as"), value("g"), value("v"));
+    // A part of a type asks for a conversion, and there is none to a type without a name.
+    let converts = [name, group, version].iter().any(|part| !part.is_empty());
     let shape = match (name, group) {
         _ if !converts => ResponseForm::Whole,
         ("Table", META) => ResponseForm::Table,
@@ -368,6 +384,17 @@ mod tests {
         assert_eq!(negotiated("application/yaml;stream=watch", true), None);
         assert_eq!(negotiated("application/json;v=v1", true), None);
         assert!(negotiated("application/json;as=", true).is_some());
+    }
+
+    #[test]
+    fn the_last_parameter_of_a_name_counts_and_one_with_two_signs_does_not() {
+        for accepted in ["stream=x;stream=watch", "v=a=b", "sv=v1", "sv="] {
+            let accept = format!("application/json;{accepted}");
+            assert!(negotiated(&accept, true).is_some(), "{accept}");
+        }
+        assert_eq!(negotiated("application/json;sv=v2", true), None);
+        let (code, _) = list("application/json;sv=v1", "/api/v1");
+        assert_eq!(code, 406, "a document has no version to choose");
     }
 
     fn list(accept: &str, path: &str) -> (u16, Value) {
