@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use optimist_lesson::{Walkthrough, check_lesson};
+use optimist_lesson::{ScriptActionKind, ScriptEdit, Walkthrough, check_lesson};
 
 use crate::files::{catalogue, folder, lesson};
 
@@ -19,6 +19,32 @@ fn every_question_has_one_right_answer_when_it_runs() {
         );
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+/// Readers of a text that left out one of two changes took the version that the other one made for its result.
+#[test]
+fn a_question_that_names_a_field_of_an_edit_names_all_of_them() {
+    let mut silent = Vec::new();
+    for quiz in catalogue().quizzes() {
+        for step in &lesson(&quiz.name).steps {
+            let asked = step.prediction.iter().map(|it| it.question.as_str());
+            let told: Vec<&str> = asked.chain([step.text.as_str()]).collect();
+            let is_named = |edit: &ScriptEdit| {
+                let place = edit.path.to_string();
+                let field = place.rsplit('.').next().unwrap_or(&place);
+                told.iter().any(|text| text.contains(field))
+            };
+            for action in &step.actions {
+                if let ScriptActionKind::Edit(_, edits) = &action.what
+                    && edits.iter().any(is_named)
+                    && !edits.iter().all(is_named)
+                {
+                    silent.push(format!("{}: {}", quiz.name, step.title));
+                }
+            }
+        }
+    }
+    assert!(silent.is_empty(), "\n{}", silent.join("\n"));
 }
 
 #[test]
