@@ -74,6 +74,18 @@ pub fn annotated(manifest: &Value) -> Value {
     manifest
 }
 
+/// A manifest without that annotation: only client-side apply writes it, by itself.
+pub fn without_last_applied(mut manifest: Value) -> Value {
+    let annotations = manifest.metadata_mut().get_mut("annotations");
+    if let Some(Value::Object(annotations)) = annotations
+        && annotations.remove(LAST_APPLIED).is_some()
+        && annotations.is_empty()
+    {
+        manifest.metadata_mut().remove("annotations");
+    }
+    manifest
+}
+
 fn merged(resource: &Resource, object: &Value, changes: &Value) -> Value {
     if let (Definition::Builtin(_), Some(original), Value::Object(changes)) =
         (&resource.definition, object.as_object(), changes)

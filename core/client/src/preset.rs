@@ -214,6 +214,19 @@ impl Preset {
         }
     }
 
+    /// Returns the name of an actor that is the tool: two commands of kubectl have different names. `None` for code.
+    pub fn actor_name(self) -> Option<&'static str> {
+        match self {
+            Preset::KubectlEdit => Some("kubectl edit"),
+            Preset::KubectlApply => Some("kubectl apply"),
+            Preset::KubectlApplyServerSide => Some("kubectl apply --server-side"),
+            Preset::KubectlReplace => Some("kubectl replace"),
+            Preset::KubectlScale => Some("kubectl scale"),
+            Preset::KubectlLabel => Some("kubectl label"),
+            _ => self.tool_name(),
+        }
+    }
+
     /// Returns the field manager of a tool; `None` for code, which names its own.
     pub fn manager(self) -> Option<&'static str> {
         match self {

@@ -115,7 +115,7 @@ pub enum Declares {
     #[default]
     Edits,
     /// Every field of the working copy except those that only the server sets: a manifest, which
-    /// `kubectl apply --server-side` sends.
+    /// `kubectl apply --server-side` sends. Without the annotation of client-side apply, if it was only read.
     Manifest,
 }
 
@@ -381,6 +381,11 @@ impl Write {
             }
             Declares::Manifest => {
                 let mut manifest = bare(edited);
+                // Nobody typed it: kubectl wrote it into the object that was read.
+                if client_side_apply::last_applied(edited) == client_side_apply::last_applied(read)
+                {
+                    manifest = client_side_apply::without_last_applied(manifest);
+                }
                 if let Some(members) = manifest.as_object_mut() {
                     if let Some(status) = edited.get("status") {
                         members.insert("status".to_owned(), status.clone());
@@ -680,5 +685,24 @@ mod tests {
             json!({"name": "web", "namespace": "default"})
         );
         assert_eq!(whole["spec"], copy.read().unwrap()["spec"]);
+    }
+
+    #[test]
+    fn the_manifest_of_another_tool_has_no_record_of_kubectl() {
+        let (resources, copy) = read();
+        let object = client_side_apply::annotated(copy.read().unwrap());
+        let mut copy = WorkingCopy::default();
+        copy.settle(Arc::new(object.clone()));
+        let resource = resources.by_kind("apps/v1", "Deployment").unwrap();
+        let write = Preset::Helm4.write(resource).unwrap();
+        let metadata = |copy: &WorkingCopy| sent(&resources, &write, copy)["metadata"].clone();
+        assert_eq!(
+            metadata(&copy),
+            json!({"name": "web", "namespace": "default"})
+        );
+        let mut noted = object;
+        noted["metadata"]["annotations"]["note"] = "x".into();
+        copy.edit(noted);
+        assert_eq!(metadata(&copy)["annotations"], json!({"note": "x"}));
     }
 }

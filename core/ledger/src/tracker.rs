@@ -349,6 +349,9 @@ impl<Id: Copy + PartialEq> UpdateTracker<Id> {
             }
             false
         });
+        // What a tool noted by itself comes after what somebody changed.
+        losses.sort_by_key(|loss: &Loss<Id>| loss.edit.is_record_of_tool());
+        replaced.sort_by_key(|one: &Replaced<Id>| one.edit.is_record_of_tool());
         Done {
             losses,
             replaced,

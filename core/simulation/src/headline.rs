@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::Method;
 
-use super::{ControllerOperation, Operation, Step, WatchAction};
+use super::{Action, ControllerOperation, Operation, Step, WatchAction};
 use optimist_apiserver::patch::APPLY;
 use optimist_client::{Strategy, Subresource, ValueChange};
 
@@ -82,22 +82,26 @@ impl Step {
         }
     }
 
+    /// The changes that an actor's write means to make, without those that every write makes: the changes of a person
+    /// come before what a tool notes by itself.
+    pub fn meant_changes(&self) -> Vec<&ValueChange> {
+        named(self.meant.as_ref().unwrap_or(&self.edits))
+    }
+
     fn headline_content(&self) -> Option<HeadlineContent> {
         if let Operation::Control(..) = self.operation {
-            let mut edits = self.edits.iter().filter(|change| !change.is_bookkeeping());
-            return edits.next().map(|first| HeadlineContent::Edits {
-                manifest: false,
-                first: Some(first.clone()),
-                more: edits.count(),
-            });
+            return content_of(&self.edits);
+        }
+        if let Some(Action::Request(by_hand)) = self.action() {
+            let writes = ["PUT", "PATCH"].contains(&&*by_hand.method);
+            return writes.then(|| content_of(&self.effect)).flatten();
         }
         let write = self.write()?;
         if self.is_by_hand() {
             return Some(HeadlineContent::ByHand);
         }
         let manifest = self.meant.is_some();
-        let meant = self.meant.as_ref().unwrap_or(&self.edits);
-        let mut edits = meant.iter().filter(|change| !change.is_bookkeeping());
+        let mut edits = self.meant_changes().into_iter();
         let first = edits.next().cloned();
         let sent = self.exchange.as_ref().map(|exchange| &exchange.sent);
         // A subresource carries only some of them.
@@ -145,6 +149,24 @@ impl fmt::Display for Headline {
             None => Ok(()),
         }
     }
+}
+
+/// The changes that a row names: those of a person, then what a tool noted by itself.
+fn named(changes: &[ValueChange]) -> Vec<&ValueChange> {
+    let changes = changes.iter().filter(|change| !change.is_bookkeeping());
+    let mut named: Vec<&ValueChange> = changes.collect();
+    named.sort_by_key(|change| change.is_record_of_tool());
+    named
+}
+
+/// These changes as the content of a row; `None` for no change.
+fn content_of(changes: &[ValueChange]) -> Option<HeadlineContent> {
+    let named = named(changes);
+    named.first().map(|first| HeadlineContent::Edits {
+        manifest: false,
+        first: Some((*first).clone()),
+        more: named.len() - 1,
+    })
 }
 
 /// Returns whether a request says `force`: the first one counts, and is true unless it is `0` or `false`.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::diagnose::names;
 use crate::edits::{edit, edit_result, value};
-use crate::steps::request;
+use crate::steps::{request, short_name};
 use crate::{controller_card, en, watch};
 
 /// A caption.
@@ -55,7 +55,7 @@ pub fn caption(explanation: &Explanation, world: &World) -> Caption {
         .text
         .extend(results.map(|result| edit_result(result, world)));
     if let Kind::Lost { .. } = explanation.kind {
-        let told = lost(&explanation.kind);
+        let told = lost(&explanation.kind, world);
         caption.title = told.title;
         // Only the first loss is told here; the Why card has all of them.
         caption.text.truncate(1);
@@ -129,7 +129,7 @@ fn reading(kind: &Kind, world: &World) -> Caption {
     }
 }
 
-fn lost(kind: &Kind) -> Caption {
+fn lost(kind: &Kind, world: &World) -> Caption {
     let Kind::Lost {
         loss,
         request: sent,
@@ -146,7 +146,7 @@ fn lost(kind: &Kind) -> Caption {
         en::lost_compared(&request(*sent))
     };
     Caption::new(
-        en::lost_title(&loss.owner.letter(), &edit(&loss.edit)),
+        en::lost_title(&short_name(loss.owner, world), &edit(&loss.edit)),
         [told, why],
     )
 }
@@ -313,26 +313,27 @@ fn tested_field(path: &str) -> String {
 fn suggestion(suggestion: &Suggestion, world: &World) -> String {
     use Suggestion as Next;
     let name = |actor| &world.actor(actor).name;
+    let short = |actor| short_name(actor, world);
     match suggestion {
         Next::StepForward => en::next_step_forward(),
-        Next::Get(actor) => en::next_get(&actor.letter()),
-        Next::GetToo(actor) => en::next_get_too(&actor.letter()),
-        Next::GetToSee(actor) => en::next_get_to_see(&actor.letter()),
-        Next::GetAndSendAgain(actor) => en::next_get_and_send(&actor.letter()),
-        Next::ChangeBoth(other) => en::next_change_both(&other.letter()),
-        Next::SendBoth(other) => en::next_send_both(&other.letter()),
-        Next::Send(actor) => en::next_send(&actor.letter()),
-        Next::SendRedone(actor, version) => en::next_send_redone(&actor.letter(), version),
-        Next::SendAgain(actor) => en::next_send_again(&actor.letter()),
-        Next::SendStale(actor) => en::next_send_stale(&actor.letter()),
+        Next::Get(actor) => en::next_get(&short(*actor)),
+        Next::GetToo(actor) => en::next_get_too(&short(*actor)),
+        Next::GetToSee(actor) => en::next_get_to_see(&short(*actor)),
+        Next::GetAndSendAgain(actor) => en::next_get_and_send(&short(*actor)),
+        Next::ChangeBoth(other) => en::next_change_both(&short(*other)),
+        Next::SendBoth(other) => en::next_send_both(&short(*other)),
+        Next::Send(actor) => en::next_send(&short(*actor)),
+        Next::SendRedone(actor, version) => en::next_send_redone(&short(*actor), version),
+        Next::SendAgain(actor) => en::next_send_again(&short(*actor)),
+        Next::SendStale(actor) => en::next_send_stale(&short(*actor)),
         Next::SendDeleted(actor) => en::next_send_deleted(name(*actor)),
         Next::Change(actor) => en::next_change(name(*actor)),
         Next::ChangeAgain(actor) => en::next_change_again(name(*actor)),
         Next::ChangeStale(actor) => en::next_change_stale(name(*actor)),
         Next::ChangeOther(actor) => en::next_change_other(name(*actor)),
-        Next::WithoutForce(actor) => en::next_without_force(&actor.letter()),
-        Next::Compare(actor) => en::next_compare(&actor.letter()),
-        Next::CompareOrApply(actor) => en::next_compare_or_apply(&actor.letter()),
+        Next::WithoutForce(actor) => en::next_without_force(&short(*actor)),
+        Next::Compare(actor) => en::next_compare(&short(*actor)),
+        Next::CompareOrApply(actor) => en::next_compare_or_apply(&short(*actor)),
         Next::OtherOrder => en::next_other_order(),
         Next::Force(actor) => en::next_force(name(*actor)),
         Next::ForceRequest(actor) => en::next_force_request(name(*actor)),

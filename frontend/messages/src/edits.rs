@@ -9,6 +9,7 @@ use optimist_simulation::{ActorId, EditResult, LeftOutReason, Step, World};
 use serde_json::Value;
 
 use crate::en;
+use crate::steps::short_name;
 
 /// The last part of a path: `replicas`, `container sidecar`.
 pub fn field(path: &Path) -> String {
@@ -162,9 +163,9 @@ fn lost(loss: &Loss<ActorId>, by_delete: bool, world: &World) -> String {
 }
 
 /// Says the edit that a step lost, in two or three words: `A's replicas = 5 lost`.
-pub(crate) fn lost_short(step: &Step) -> Option<String> {
+pub(crate) fn lost_short(step: &Step, world: &World) -> Option<String> {
     let first = step.losses.first()?;
-    let (owner, edit) = (first.owner.letter(), edit(&first.edit));
+    let (owner, edit) = (short_name(first.owner, world), edit(&first.edit));
     Some(match step.losses.len() - 1 {
         0 => en::lost_short(&owner, &edit),
         more => en::lost_short_more(&owner, &edit, &more),

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use optimist_client::{Edit, WriteMethod};
-use optimist_simulation::EndingOutcome;
+use optimist_simulation::{EndingOutcome, World};
 
 use crate::en;
+use crate::steps::short_name;
 
 /// The number of edits that a title names.
 const NAMED: usize = 3;
@@ -30,11 +31,11 @@ pub fn ending_method(method: WriteMethod) -> Option<String> {
 }
 
 /// Names the outcome of an ending.
-pub fn ending_outcome(outcome: EndingOutcome) -> String {
+pub fn ending_outcome(outcome: EndingOutcome, world: &World) -> String {
     match outcome {
         EndingOutcome::Lost => en::outcome_lost(),
         EndingOutcome::Refused(code) => en::outcome_refused(&code),
-        EndingOutcome::Replaced(owner) => en::outcome_replaced(&owner.letter()),
+        EndingOutcome::Replaced(owner) => en::outcome_replaced(&short_name(owner, world)),
         EndingOutcome::LeftOut => en::outcome_left_out(),
         EndingOutcome::BothKept => en::outcome_both_kept(),
         EndingOutcome::Stored => en::outcome_stored(),

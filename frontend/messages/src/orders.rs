@@ -85,9 +85,10 @@ fn varied_third(name: &str, does: ThirdActor) -> String {
     let said = third(does);
     match does {
         ThirdActor::Tool(Preset::KubectlScale | Preset::Autoscaler) => {
-            en::orders_varied_scaling_tool(&name, &said)
+            en::orders_varied_scaling_tool(&said)
         }
-        ThirdActor::Tool(_) => en::orders_varied_tool(&name, &said),
+        ThirdActor::Tool(Preset::KubectlEdit) => en::orders_varied_editing_tool(&said),
+        ThirdActor::Tool(_) => en::orders_varied_tool(&said),
         _ => en::orders_varied_third(&name, &said),
     }
 }

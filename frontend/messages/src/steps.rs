@@ -23,6 +23,15 @@ pub fn actor(operation: &Operation, world: &World) -> String {
     }
 }
 
+/// Names an actor where there is little room: an editor by its letter, any other actor by its name.
+pub(crate) fn short_name(actor: ActorId, world: &World) -> &str {
+    let (name, letter) = (&*world.actor(actor).name, actor.letter());
+    match name.strip_prefix("Editor ") {
+        Some(own) if own == letter => letter,
+        _ => name,
+    }
+}
+
 /// Names a request in a sentence.
 pub(crate) fn request(kind: RequestKind) -> String {
     match kind {
@@ -114,14 +123,14 @@ fn asked(step: &Step, world: &World, most: Option<usize>) -> String {
 
 /// The answer where there is little room: `200 · 100`. The pill of a write has its versions, that of
 /// a refusal its reason.
-pub fn answer_brief(step: &Step) -> String {
+pub fn answer_brief(step: &Step, world: &World) -> String {
     let Some(exchange) = &step.exchange else {
-        return answer(step);
+        return answer(step, world);
     };
     if step.is_answer_lost() {
         return en::answer_not_received();
     }
-    if let Some(lost) = lost_short(step) {
+    if let Some(lost) = lost_short(step, world) {
         return en::answer_more(&exchange.code, &lost);
     }
     match step.outcome() {
@@ -172,7 +181,7 @@ fn branch(
         BranchOutcome::Quiet => en::branch_quiet(),
     });
     match actor {
-        Some(actor) => en::branch_of_actor(&actor.letter(), &label),
+        Some(actor) => en::branch_of_actor(&short_name(actor, tree.world()), &label),
         None => label,
     }
 }
@@ -348,7 +357,7 @@ fn operation_name(operation: &Operation) -> String {
 }
 
 /// The answer in the timeline: `200 OK · rv 101`.
-pub fn answer(step: &Step) -> String {
+pub fn answer(step: &Step, world: &World) -> String {
     if step.actor().is_none() {
         return watch::answer(step);
     }
@@ -359,7 +368,7 @@ pub fn answer(step: &Step) -> String {
         return en::answer_not_received();
     }
     let line = step.status_line();
-    if let Some(lost) = lost_short(step) {
+    if let Some(lost) = lost_short(step, world) {
         return en::answer_more(&line, &lost);
     }
     match step.outcome() {
@@ -381,7 +390,7 @@ pub fn summary(step: &Step, world: &World) -> String {
         None => headline(step),
     };
     let mut summary = format!("{}: {asked}", actor(&step.operation, world));
-    let answer = answer(step);
+    let answer = answer(step, world);
     if !answer.is_empty() {
         summary.push_str(" · ");
         summary.push_str(&answer);
@@ -391,7 +400,7 @@ pub fn summary(step: &Step, world: &World) -> String {
 
 /// A step in one sentence, for those who hear the page.
 pub fn sentence(step: &Step, world: &World) -> String {
-    full_sentence(step, world, answer(step), "", &watch::spoken(step))
+    full_sentence(step, world, answer(step, world), "", &watch::spoken(step))
 }
 
 /// Names a row by everything that can be seen in it, in the same order. `answer` is the answer that

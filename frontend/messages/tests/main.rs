@@ -7,3 +7,4 @@ mod named;
 mod open_questions;
 mod owners;
 mod texts;
+mod tools;

@@ -75,8 +75,8 @@ fn a_dry_run_that_would_change_something_is_not_said_to_change_nothing() {
     };
     act(&mut tree, B, Action::Send(write));
     let step = tree.step(tree.current()).unwrap();
-    assert_eq!(answer(step), "200 OK · dry run");
-    assert_eq!(answer_brief(step), "200 · dry run");
+    assert_eq!(answer(step, tree.world()), "200 OK · dry run");
+    assert_eq!(answer_brief(step, tree.world()), "200 · dry run");
     let dry_run = tree.current();
     let write = Write {
         send_resource_version: false,

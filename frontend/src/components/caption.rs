@@ -122,7 +122,7 @@ fn ending(store: &StateHandle, ending: &Ending) -> Html {
             { messages::ending_method(ending.method).unwrap_or_default() }
             if let Some((_, outcome)) = ending.tried {
                 <span aria-hidden="true">{ "→" }</span>
-                <b class={outcome_tone(outcome)}>{ messages::ending_outcome(outcome) }</b>
+                <b class={outcome_tone(outcome)}>{ messages::ending_outcome(outcome, store.world()) }</b>
                 // A tick would praise a refusal or a loss.
                 if outcome_tone(outcome) == "ok" {
                     { icon(Icon::Check) }

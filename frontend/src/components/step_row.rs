@@ -115,8 +115,8 @@ pub(crate) fn row(
         std::cmp::Ordering::Greater => StepPhase::Future,
     };
     let answer = match phase {
-        StepPhase::Current => messages::answer(step),
-        _ => messages::answer_brief(step),
+        StepPhase::Current => messages::answer(step, state.world()),
+        _ => messages::answer_brief(step, state.world()),
     };
     let headline = messages::ask(step, state.world());
     let brief = messages::ask_brief(step, state.world());

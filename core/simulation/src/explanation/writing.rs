@@ -108,6 +108,7 @@ fn kept_edits(scene: StepScene<'_>) -> Vec<Arc<Edit>> {
             edits.push(Arc::clone(&known.edit));
         }
     }
+    edits.sort_by_key(|edit| edit.is_record_of_tool());
     edits
 }
 

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use http::Method;
-use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_apiserver::object::Metadata;
 use optimist_client::{
     Editor, Intent, OnOwned, Preset, Procedure, RequestKind, Subresource, Tool, ToolPlan,
-    WantedChange, Way, bare,
+    WantedChange, Way, bare, without_last_applied,
 };
 use serde_json::Value;
 
@@ -75,16 +74,7 @@ fn means_status(intent: &Intent) -> bool {
 
 /// Returns an object as people keep it in a file, without a status.
 fn manifest_of(object: &Value) -> Value {
-    let mut manifest = bare(object);
-    let annotations = manifest.metadata_mut().get_mut("annotations");
-    if let Some(Value::Object(annotations)) = annotations {
-        // Only client-side apply writes this annotation, by itself.
-        annotations.remove(LAST_APPLIED);
-        if annotations.is_empty() {
-            manifest.metadata_mut().remove("annotations");
-        }
-    }
-    manifest
+    without_last_applied(bare(object))
 }
 
 /// Returns whether a tool reads the object before it writes. `kubectl create` and server-side applies of
@@ -101,7 +91,7 @@ fn reads_first(way: Way) -> bool {
 pub(super) fn name_of(way: Way) -> Option<&'static str> {
     match way {
         Way::Create => None,
-        Way::Client(preset, _) => Some(preset.tool_name().unwrap_or(manager_of(preset))),
+        Way::Client(preset, _) => Some(preset.actor_name().unwrap_or(manager_of(preset))),
     }
 }
 

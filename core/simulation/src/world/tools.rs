@@ -13,7 +13,7 @@ impl World {
             return false;
         };
         self.actor_mut(id).set_write(write);
-        if let Some(name) = tool.tool_name() {
+        if let Some(name) = tool.actor_name() {
             self.name_actor(id, name);
         }
         true
@@ -35,7 +35,9 @@ impl World {
         let actor = self.actor_mut(id);
         let letter = format!(" {}", id.letter());
         let name = actor.name.strip_suffix(&letter).unwrap_or(&actor.name);
-        let is_tool = |tool: &Preset| tool.tool_name() == Some(name);
+        // Links of older versions have the name of the program, not of its command.
+        let names = |tool: &Preset| [tool.actor_name(), tool.tool_name()];
+        let is_tool = |tool: &Preset| names(tool).contains(&Some(name));
         let mut tools = Preset::all().filter(is_tool).peekable();
         let was_tool = tools.peek().is_some();
         if was_tool && !tools.any(|tool| tool.manager() == write.manager.as_deref()) {

@@ -76,7 +76,7 @@ crate::catalogue::messages! {
     next_get_too(actor) "Get as {actor} too.";
     next_get_to_see(actor) "Get as {actor} to see what is stored now.";
     next_get_and_send(actor) "Get as {actor}, then send again.";
-    next_change_both(other) "Change one value in A and another in {other}, then send both.";
+    next_change_both(other) "Change one value in A and one in {other}, then send both.";
     next_send_both(other) "Send both, A and {other}, in any order.";
     next_send(actor) "Send as {actor}.";
     next_send_redone(actor, version) "Send as {actor}: the edit was redone on {version}.";

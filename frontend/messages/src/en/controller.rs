@@ -78,9 +78,10 @@ crate::catalogue::messages! {
     orders_varied_steps(controllers) "Varied: when each event arrives, and when each step of {controllers|the controller|each controller} runs";
     orders_varied_restarts(restarts, controllers) "up to {restarts} {restarts|restart|restarts} of {controllers|the controller|the controllers}, at any time";
     orders_varied_edit(name) "when {name} sends its edit";
-    orders_varied_third(name, does) "when {name} reads the object and {does}";
-    orders_varied_tool(name, tool) "when each request of {name} is sent: {tool} with the object of this step as its manifest, and one more annotation";
-    orders_varied_scaling_tool(name, tool) "when each request of {name} is sent: {tool} for one replica more than at this step";
+    orders_varied_third(name, does) "when one more actor, {name}, reads the object and {does}";
+    orders_varied_tool(tool) "when each request of {tool} is sent: its manifest is the object of this step, with one more annotation";
+    orders_varied_editing_tool(tool) "when each request of {tool} is sent, for one more annotation than at this step";
+    orders_varied_scaling_tool(tool) "when each request of {tool} is sent, for one replica more than at this step";
     orders_not_varied_edit(name) "{name} has no edit to send, so no write of {name} was varied.";
     orders_not_varied() "Not varied: other writes, lost watches, and compaction.";
     orders_incomplete() "There are more states than this page can search. The states that were not searched can break a property.";

@@ -99,7 +99,7 @@ fn page(tree: &HistoryTree, right: ActorId) -> Vec<(About, String)> {
         let method = messages::ending_method(ending.method);
         texts.extend(method.map(|text| (About::Here, text)));
         if let Some((end, outcome)) = ending.tried {
-            texts.push((About::End(end), messages::ending_outcome(outcome)));
+            texts.push((About::End(end), messages::ending_outcome(outcome, world)));
         }
     }
     for at in [tree.parent(tree.current()), Some(tree.current())]
@@ -177,9 +177,9 @@ fn of_step(step: &Step, world: &World) -> Vec<String> {
     let mut texts = vec![
         messages::actor(&step.operation, world),
         messages::ask(step, world),
-        messages::answer_brief(step),
+        messages::answer_brief(step, world),
         messages::summary(step, world),
-        messages::row_sentence(step, world, messages::answer(step), &[]),
+        messages::row_sentence(step, world, messages::answer(step, world), &[]),
     ];
     texts.extend(messages::pill(step));
     texts.extend(step.facts().iter().map(messages::fact));

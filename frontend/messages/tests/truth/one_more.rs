@@ -1,6 +1,7 @@
 //! One more actor in the search of every order: what it does if nobody else does anything.
 
-use optimist_simulation::explore::{ControllerQuestion, ControllerReplay};
+use optimist_client::Preset;
+use optimist_simulation::explore::{ControllerQuestion, ControllerReplay, ThirdActor};
 use optimist_simulation::{ActorId, HistoryTree, World};
 use optimist_system::Event;
 
@@ -11,6 +12,7 @@ use crate::tools::is_mark;
 /// One more actor, alone.
 pub struct OneMore {
     name: String,
+    does: ThirdActor,
     before: Leaves,
     /// `None` if there is no object any more.
     after: Option<Leaves>,
@@ -27,7 +29,7 @@ impl OneMore {
     pub fn alone(
         tree: &HistoryTree,
         question: &ControllerQuestion,
-        actor: ActorId,
+        (actor, does): (ActorId, ThirdActor),
     ) -> Option<Self> {
         let (name, before) = (
             tree.world().actor(actor).name.to_string(),
@@ -46,6 +48,7 @@ impl OneMore {
         let sent = sent.map(|exchange| (exchange.method.to_string(), exchange.code));
         Some(Self {
             name,
+            does,
             before,
             sent: sent.collect(),
             after: shown(tree.world()),
@@ -78,7 +81,9 @@ impl OneMore {
     /// Returns whether what is said of it is so.
     pub fn is(&self, said: &Said) -> Option<bool> {
         let done = match said.name() {
-            "orders_varied_tool" => self.changes_one(&["metadata", "annotations"]),
+            "orders_varied_tool" | "orders_varied_editing_tool" => {
+                self.changes_one(&["metadata", "annotations"])
+            }
             "orders_varied_scaling_tool" => self.changes_one(&["spec", "replicas"]),
             _ => match said::all(said.parts("does")).first()?.name() {
                 "third_annotates" => self.changes_one(&["metadata", "annotations"]),
@@ -91,7 +96,16 @@ impl OneMore {
             },
         };
         let reads = self.sent.first().is_some_and(|(method, _)| method == "GET");
-        let reads = reads || said.name() != "orders_varied_third";
-        Some(said.text("name") == self.name && reads && (done || self.is_refused()))
+        let is_named = match said.name() {
+            "orders_varied_third" => reads && said.text("name") == self.name,
+            name => {
+                let chosen = said::parts(&optimist_messages::explore::third(self.does));
+                // Only who has a file of the object has a manifest.
+                let edits = self.does == ThirdActor::Tool(Preset::KubectlEdit);
+                let is_kind = edits == (name == "orders_varied_editing_tool");
+                is_kind && said.text("tool") == said::english(&chosen)
+            }
+        };
+        Some(is_named && (done || self.is_refused()))
     }
 }

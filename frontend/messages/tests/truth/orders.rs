@@ -95,6 +95,9 @@ pub const ORDERS: &[(&str, ConditionOf<Orders>)] = &[
     ("orders_varied_tool", |said, it| {
         it.one_more.as_ref()?.is(said)
     }),
+    ("orders_varied_editing_tool", |said, it| {
+        it.one_more.as_ref()?.is(said)
+    }),
     ("orders_varied_scaling_tool", |said, it| {
         it.one_more.as_ref()?.is(said)
     }),
@@ -354,9 +357,14 @@ pub fn fixed(hearing: &mut Hearing) {
     }
 }
 
-/// Searches beside a Deployment, which has a scale, with a tool that writes nothing else.
+/// Searches beside a Deployment, which has a scale, with a tool that writes nothing else, and with one that edits.
 fn scaled(hearing: &mut Hearing) {
-    for third in [Preset::KubectlScale, Preset::Autoscaler].map(ThirdActor::Tool) {
+    let tools = [
+        Preset::KubectlScale,
+        Preset::Autoscaler,
+        Preset::KubectlEdit,
+    ];
+    for third in tools.map(ThirdActor::Tool) {
         let start = Start {
             controllers: [(
                 ActorId::C,
@@ -413,7 +421,7 @@ fn asked(
         steps: 0,
         own: None,
         explored: search.explored_steps(),
-        one_more: third.and_then(|(actor, _)| OneMore::alone(tree, search.question(), actor)),
+        one_more: third.and_then(|third| OneMore::alone(tree, search.question(), third)),
     };
     let conditions: Conditions<Orders> = ORDERS.iter().copied().collect();
     let (asked, without) = (names(&asked), names(&without));

@@ -354,7 +354,7 @@ pub const BRANCHES: &[(&str, Condition)] = &[
     }),
     ("branch_of_actor", |said, at| {
         let actor = actor_of(&at.branch().first()?.operation)?;
-        Some(actor.letter() == said.text("actor"))
+        Some(at.named(&said.text("actor"))? == actor)
     }),
 ];
 

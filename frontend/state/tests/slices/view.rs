@@ -111,8 +111,8 @@ fn an_added_tool_has_its_name_until_it_writes_otherwise() {
     let mut page = Page::open();
     let tools = [
         (ActorId::C, Preset::Helm4, "Helm"),
-        (ActorId::D, Preset::KubectlApply, "kubectl"),
-        (ActorId::E, Preset::KubectlEdit, "kubectl E"),
+        (ActorId::D, Preset::KubectlApply, "kubectl apply"),
+        (ActorId::E, Preset::KubectlEdit, "kubectl edit"),
         (ActorId::F, Preset::Autoscaler, "HPA"),
     ];
     for (actor, tool, _) in tools {
@@ -125,7 +125,7 @@ fn an_added_tool_has_its_name_until_it_writes_otherwise() {
     page.send(RequestMsg::Get(ActorId::F));
     assert!(page.state.world().copy(ActorId::F).is_scale());
     let link = session_fragment(WayIn::Play, &page.state.shared().to_text());
-    assert_eq!(page.reload(&link).state.name(ActorId::E), "kubectl E");
+    assert_eq!(page.reload(&link).state.name(ActorId::E), "kubectl edit");
 
     let mut page = Page::open();
     page.send(EditMsg::Tool(ActorId::C, Preset::Helm4));

@@ -1,0 +1,116 @@
+//! Actors that are tools: one name for each, and the change of a person before the record of a tool.
+
+use optimist_apiserver::apply::LAST_APPLIED;
+use optimist_client::{Preset, Write, edit_scalar};
+use optimist_messages::{answer, answer_brief, caption, headline};
+use optimist_simulation::{
+    Action, ActorId, ByHand, HistoryTree, NGINX, NodeId, Operation, Preconditions, World,
+};
+
+fn session() -> HistoryTree {
+    HistoryTree::new(World::load(NGINX).unwrap().0)
+}
+
+fn act(tree: &mut HistoryTree, actor: ActorId, action: Action) -> NodeId {
+    tree.act(Operation::Act(actor, action)).unwrap()
+}
+
+fn send(tree: &mut HistoryTree, actor: ActorId) -> NodeId {
+    let write = tree.world().actor(actor).write();
+    act(tree, actor, Action::Send(write))
+}
+
+/// A tool reads, and writes two replicas.
+fn two_replicas(tree: &mut HistoryTree, actor: ActorId, tool: Preset) -> NodeId {
+    assert!(tree.world_mut().become_tool(actor, tool));
+    act(tree, actor, Action::Get);
+    let copy = tree.world_mut().copy_mut(actor);
+    let edited = edit_scalar(copy.edited().unwrap(), "/spec/replicas", "2").unwrap();
+    copy.edit(edited);
+    send(tree, actor)
+}
+
+#[test]
+fn a_lost_change_of_a_person_comes_before_the_record_of_the_tool() {
+    let mut tree = session();
+    act(&mut tree, ActorId::A, Action::Get);
+    let applied = two_replicas(&mut tree, ActorId::C, Preset::KubectlApply);
+    let step = tree.step(applied).unwrap();
+    assert_eq!(headline(step), "PATCH manifest replicas 3→2 +1");
+    let deleted = act(
+        &mut tree,
+        ActorId::A,
+        Action::Delete(Preconditions::default()),
+    );
+    let (step, world) = (tree.step(deleted).unwrap(), tree.world());
+    assert_eq!(
+        answer(step, world),
+        "200 OK · kubectl apply's replicas = 2 lost +1"
+    );
+    assert_eq!(
+        answer_brief(step, world),
+        "200 · kubectl apply's replicas = 2 lost +1"
+    );
+    let told = caption(&tree.explain(ActorId::B), world).text;
+    let mut lost = told.iter().filter(|text| text.contains("kubectl apply's"));
+    assert!(
+        lost.next()
+            .is_some_and(|text| text.contains("replicas = 2")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn two_commands_of_kubectl_have_different_names() {
+    let mut world = World::load(NGINX).unwrap().0;
+    assert!(world.become_tool(ActorId::C, Preset::KubectlApply));
+    assert!(world.become_tool(ActorId::D, Preset::KubectlEdit));
+    assert!(world.become_tool(ActorId::E, Preset::KubectlEdit));
+    let names = [ActorId::C, ActorId::D, ActorId::E].map(|id| world.actor(id).name.to_string());
+    assert_eq!(names, ["kubectl apply", "kubectl edit", "kubectl edit E"]);
+    // A link of an older version has the name of the program.
+    world.name_actor(ActorId::F, "kubectl");
+    world.choose_write(ActorId::F, Write::default());
+    assert_eq!(&*world.actor(ActorId::F).name, "Editor F");
+}
+
+#[test]
+fn what_to_try_next_names_an_actor_as_its_card_does() {
+    let mut tree = session();
+    assert!(tree.world_mut().become_tool(ActorId::C, Preset::Autoscaler));
+    act(&mut tree, ActorId::A, Action::Get);
+    act(&mut tree, ActorId::B, Action::Get);
+    act(&mut tree, ActorId::C, Action::GetScale);
+    let next = |tree: &HistoryTree| {
+        let next = caption(&tree.explain(ActorId::C), tree.world()).next;
+        next.unwrap_or_default()
+    };
+    assert_eq!(
+        next(&tree),
+        "Change one value in A and one in HPA, then send both."
+    );
+}
+
+#[test]
+fn a_request_by_hand_says_what_it_changed() {
+    let mut tree = session();
+    let patch = |body: &str| {
+        Action::Request(ByHand {
+            method: "PATCH".to_owned(),
+            target: "/apis/apps/v1/namespaces/default/deployments/nginx-deployment".to_owned(),
+            content_type: "application/merge-patch+json".to_owned(),
+            body: body.to_owned(),
+        })
+    };
+    let said = |tree: &mut HistoryTree, body: &str| {
+        let node = act(tree, ActorId::B, patch(body));
+        headline(tree.step(node).unwrap())
+    };
+    let replicas = r#"{"spec": {"replicas": 5}}"#;
+    assert_eq!(said(&mut tree, replicas), "PATCH replicas 3→5");
+    assert_eq!(said(&mut tree, replicas), "PATCH");
+    let noted = format!(
+        r#"{{"metadata": {{"annotations": {{"{LAST_APPLIED}": "x"}}}}, "spec": {{"paused": true}}}}"#
+    );
+    assert_eq!(said(&mut tree, &noted), "PATCH +paused true +1");
+}
