@@ -4,10 +4,11 @@ use optimist_messages::label;
 use optimist_simulation::{NodeId, Step};
 use serde_json::Value;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, EventTarget, HtmlElement};
+use web_sys::{Element, EventTarget};
 use yew::{Html, classes, html};
 
 use super::wire::request_line;
+use crate::browser;
 use crate::state::State;
 
 /// The maximum number of changes of an object that are listed.
@@ -17,12 +18,14 @@ const NAMED: usize = 6;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pointed {
     node: NodeId,
-    /// From the top of the track, in CSS pixels.
+    /// From the top of the window, in CSS pixels.
     at: i32,
     /// `true` if there is more room above the row than below it.
     upwards: bool,
-    /// The height of the room, in CSS pixels.
+    /// The height of the room up to the edge of the window, in CSS pixels: the history alone can have too little.
     room: i32,
+    /// The middle of the history, from the left of the window, and half of its width, in CSS pixels.
+    middle: [i32; 2],
 }
 
 impl Pointed {
@@ -34,18 +37,20 @@ impl Pointed {
         if keyboard && !button.matches(":focus-visible").unwrap_or(false) {
             return None;
         }
-        let row = button.parent_element()?.dyn_into::<HtmlElement>().ok()?;
-        let around = row.closest(".timeline").ok()??;
-        let below = around.get_bounding_client_rect().bottom();
-        let above = around.get_bounding_client_rect().top();
+        let row = button.parent_element()?;
+        let around = row.closest(".timeline").ok()??.get_bounding_client_rect();
+        let window = browser::height();
         let here = row.get_bounding_client_rect();
-        let (over, under) = (here.top() - above, below - here.bottom());
+        let (over, under) = (here.top(), window - here.bottom());
         let upwards = over > under;
+        let at = if upwards { over + 8.0 } else { here.bottom() - 8.0 };
+        let half = around.width() / 2.0;
         Some(Self {
             node: row.id().strip_prefix("step-")?.parse().ok()?,
-            at: row.offset_top() + if upwards { 8 } else { row.offset_height() - 8 },
+            at: at as i32,
             upwards,
             room: over.max(under) as i32,
+            middle: [(around.left() + half) as i32, half as i32],
         })
     }
 }
@@ -57,9 +62,14 @@ pub(crate) fn peek(state: &State, pointed: &Pointed) -> Html {
         return Html::default();
     };
     let slug = super::step_row::slug(step);
+    let [middle, half] = pointed.middle;
+    let style = format!(
+        "--at:{}px;--room:{}px;--middle:{middle}px;--half:{half}px",
+        pointed.at, pointed.room
+    );
     let class = classes!("peek", slug, pointed.upwards.then_some("upwards"));
     html! {
-        <div {class} role="tooltip" style={format!("--at:{}px;--room:{}px", pointed.at, pointed.room)}>
+        <div {class} role="tooltip" {style}>
             { request_line(exchange.method.as_str(), &exchange.target, &exchange.content_type, slug) }
             <p class="muted">{ format!("User-Agent: {}", exchange.manager) }</p>
             { carried(step, &exchange.sent) }
@@ -82,17 +92,13 @@ fn carried(step: &Step, sent: &Value) -> Html {
         Some(version) => format!("resourceVersion: \"{version}\""),
         None => label::no_version(),
     };
-    let meant = step.meant.as_ref();
-    let edits = meant
-        .unwrap_or(&step.edits)
-        .iter()
-        .filter(|change| !change.is_bookkeeping());
-    let more = edits.clone().count().saturating_sub(NAMED);
+    let edits = step.meant_changes();
+    let more = edits.len().saturating_sub(NAMED);
     html! {
         <>
-            <p>{ if meant.is_some() { label::whole_manifest() } else { label::whole_object() } }</p>
+            <p>{ if step.meant.is_some() { label::whole_manifest() } else { label::whole_object() } }</p>
             <p class="sent">{ version }</p>
-            { for edits.take(NAMED).map(|change| html! { <p class="sent">{ change.to_string() }</p> }) }
+            { for edits.iter().take(NAMED).map(|change| html! { <p class="sent">{ change.to_string() }</p> }) }
             if more > 0 {
                 <p>{ label::and_more(&more) }</p>
             }
