@@ -133,9 +133,23 @@ impl AlignedRows {
         self.lines.get(copy)?.get((*row.cells.get(copy)?)?)
     }
 
-    /// Returns whether a copy has a line in one of these rows.
-    pub fn has_any(&self, rows: &[AlignedRow], copy: usize) -> bool {
-        rows.iter().any(|row| self.line(row, copy).is_some())
+    /// What a row that folds members together folds of a copy. `None` if the copy has none of these members. `within`
+    /// are the rows that it folds.
+    pub fn folded_of(&self, row: &AlignedRow, within: &[AlignedRow], copy: usize) -> Option<Fold> {
+        let (parent, _) = row.key.rsplit_once('/')?;
+        let members = within.iter().filter_map(|inner| {
+            let name = inner.key.strip_prefix(parent)?.strip_prefix('/')?;
+            let is_there = !name.contains('/') && self.line(inner, copy).is_some();
+            is_there.then(|| json_pointer::unescape(name))
+        });
+        let members: Vec<String> = members.collect();
+        if members.is_empty() {
+            return None;
+        }
+        Some(match row.fold {
+            Fold::Defaults(_) => Fold::Defaults(members.len()),
+            _ => Fold::Quiet(members),
+        })
     }
 
     /// The row that has a place of a copy.
@@ -613,7 +627,7 @@ mod tests {
         let have: Vec<[bool; COPIES]> = folds
             .map(|(at, row)| {
                 let within = &aligned.rows[at + 1..=at + row.below];
-                [0, 1, 2].map(|copy| aligned.has_any(within, copy))
+                [0, 1, 2].map(|copy| aligned.folded_of(row, within, copy).is_some())
             })
             .collect();
         assert_eq!(have, [[true, false, false]]);
@@ -650,5 +664,32 @@ mod tests {
         let object = json!({"data": data});
         let aligned = aligned([Some(&object), None, None]);
         assert!(aligned.row_at(0, "/data").unwrap().is_folded_at_first());
+    }
+
+    #[test]
+    fn a_fold_names_the_members_of_the_copy_that_is_shown() {
+        let mut object = deployment();
+        object["metadata"]["uid"] = "u".into();
+        let scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale",
+            "metadata": {"name": "web", "uid": "u"}, "spec": {"replicas": 3}});
+        let both = aligned([Some(&object), Some(&object), Some(&scale)]);
+        let at = both.rows.iter().position(|row| row.key == "/metadata/…");
+        let at = at.expect("quiet members");
+        let row = &both.rows[at];
+        let within = &both.rows[at + 1..=at + row.below];
+        let names = |copy: usize| match both.folded_of(row, within, copy) {
+            Some(Fold::Quiet(names)) => names,
+            other => panic!("{other:?}"),
+        };
+        assert!(names(STORED).len() > 1, "{:?}", names(STORED));
+        assert_eq!(names(2), ["uid"]);
+        let one = aligned([Some(&object), Some(&object), None]);
+        assert_eq!(one.folded_of(row, within, 2), None);
+        let defaults = both.rows.iter().enumerate();
+        let mut defaults = defaults.filter(|(_, row)| matches!(row.fold, Fold::Defaults(_)));
+        let (at, row) = defaults.next().expect("defaults");
+        let within = &both.rows[at + 1..=at + row.below];
+        assert_eq!(both.folded_of(row, within, STORED), Some(row.fold.clone()));
+        assert_eq!(both.folded_of(row, within, 2), None);
     }
 }

@@ -173,9 +173,10 @@ fn rows(props: &YamlViewProps) -> Vec<Html> {
         match props.line(row) {
             _ if matches!(row.fold, Fold::Quiet(_) | Fold::Defaults(_)) => {
                 let within = all.get(i..i + row.below).unwrap_or_default();
-                rows.push(match props.rows.aligned.has_any(within, props.copy) {
-                    true => members_row(props, row, within, open),
-                    false => gap(row),
+                let fold = props.rows.aligned.folded_of(row, within, props.copy);
+                rows.push(match fold {
+                    Some(fold) => members_row(props, (row, &fold), within, open),
+                    None => gap(row),
                 });
             }
             None => rows.push(gap(row)),
@@ -259,7 +260,12 @@ fn fold_row(props: &YamlViewProps, row: &AlignedRow, line: &Line, open: bool) ->
 }
 
 /// Shows the row that folds members together: defaults, or members that few people look at.
-fn members_row(props: &YamlViewProps, row: &AlignedRow, within: &[AlignedRow], open: bool) -> Html {
+fn members_row(
+    props: &YamlViewProps,
+    (row, fold): (&AlignedRow, &Fold),
+    within: &[AlignedRow],
+    open: bool,
+) -> Html {
     let changed = |row: &AlignedRow| {
         let mark = props.line(row).and_then(|line| props.mark(line));
         mark.is_some_and(|change| !change.is_bookkeeping())
@@ -279,7 +285,7 @@ fn members_row(props: &YamlViewProps, row: &AlignedRow, within: &[AlignedRow], o
                 onclick={props.toggle(row)}
             >
                 <span class="hidden-part">
-                    { format!("… {}", messages::folded(&row.fold).unwrap_or_default()) }
+                    { format!("… {}", messages::folded(fold).unwrap_or_default()) }
                 </span>
             </button>
         </div>
