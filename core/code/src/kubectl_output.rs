@@ -26,7 +26,7 @@ pub struct KubectlOutput {
 }
 
 impl KubectlOutput {
-    fn message(text: String) -> Self {
+    pub(super) fn message(text: String) -> Self {
         Self {
             text,
             advice: false,
@@ -112,7 +112,7 @@ fn dry_run(request: &ParsedRequest<'_>) -> &'static str {
 }
 
 /// `deployment.apps`; `configmap` for the group without a name.
-fn qualified(kind: &str, api_version: &str) -> String {
+pub(super) fn qualified(kind: &str, api_version: &str) -> String {
     let kind = kind.to_lowercase();
     match api_version.split_once('/') {
         Some((group, _)) => format!("{kind}.{group}"),
@@ -202,7 +202,7 @@ fn not_supported(call: &ClientRequest<'_>, message: &str) -> String {
 }
 
 /// An answer with the reason Invalid.
-fn invalid(answer: &Value) -> String {
+pub(super) fn invalid(answer: &Value) -> String {
     let message = text(answer, "message");
     let Some(details) = answer.get("details") else {
         return format!("The request is invalid: {message}\n");

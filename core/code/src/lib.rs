@@ -20,6 +20,7 @@ mod etcdctl;
 mod kube_rs;
 mod kubectl;
 mod kubectl_output;
+mod kubectl_tool;
 mod program;
 mod shell;
 
@@ -29,6 +30,7 @@ pub use etcdctl::{Etcdctl, etcdctl_get, etcdctl_watch, stored_value};
 pub use kube_rs::kube_rs;
 pub use kubectl::{kubectl, kubectl_dry_run, kubectl_object, namespace_option};
 pub use kubectl_output::{KubectlOutput, kubectl_output};
+pub use kubectl_tool::{ToolCommand, kubectl_of_tool, sent_by_tool};
 pub use program::{
     ProgramLanguage, ProgramLine, ProgramText, SwitchableLine, program_languages, program_text,
     switchable_lines,

@@ -2,6 +2,7 @@
 
 mod etcdctl;
 mod kubectl_output;
+mod kubectl_tool;
 mod program_files;
 mod program_text;
 mod programs;

@@ -296,6 +296,7 @@ fn refused(reason: &RefusalReason) -> String {
         RefusalReason::UnsupportedMediaType { content_type } => {
             en::refused_content_type(&optimist_client::visible(content_type))
         }
+        RefusalReason::OfRead => en::refused_read(),
         RefusalReason::Other => en::refused_text(),
     }
 }

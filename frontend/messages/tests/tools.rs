@@ -114,3 +114,18 @@ fn a_request_by_hand_says_what_it_changed() {
     );
     assert_eq!(said(&mut tree, &noted), "PATCH +paused true +1");
 }
+
+#[test]
+fn a_refused_read_is_not_said_to_have_stored_nothing() {
+    let mut tree = session();
+    let get = Action::Request(ByHand {
+        method: "GET".to_owned(),
+        target: "/apis/apps/v1/namespaces/default/deployments/another".to_owned(),
+        content_type: String::new(),
+        body: String::new(),
+    });
+    act(&mut tree, ActorId::A, get);
+    let told = caption(&tree.explain(ActorId::B), tree.world());
+    assert_eq!(told.title, "The server refused Editor A's request.");
+    assert_eq!(told.text, ["The answer says why."]);
+}

@@ -99,6 +99,7 @@ fn results(
                         </tr>
                     </tbody>
                 </table>
+                <p class="muted">{ label::branch_left_out() }</p>
             }
         </>
     }

@@ -43,7 +43,11 @@ impl Pointed {
         let here = row.get_bounding_client_rect();
         let (over, under) = (here.top(), window - here.bottom());
         let upwards = over > under;
-        let at = if upwards { over + 8.0 } else { here.bottom() - 8.0 };
+        let at = if upwards {
+            over + 8.0
+        } else {
+            here.bottom() - 8.0
+        };
         let half = around.width() / 2.0;
         Some(Self {
             node: row.id().strip_prefix("step-")?.parse().ok()?,

@@ -3,10 +3,10 @@
 use optimist_client::visible;
 use optimist_code::{
     ClientRequest, KubectlOutput, Snippet, client_go, kube_rs, kubectl, kubectl_dry_run,
-    kubectl_output,
+    kubectl_of_tool, kubectl_output, sent_by_tool,
 };
 use optimist_messages::label;
-use optimist_simulation::Step;
+use optimist_simulation::{Exchange, Step};
 use yew::{
     AttrValue, Callback, Html, MouseEvent, Properties, UseStateHandle, classes, component, html,
     use_effect_with, use_state_eq,
@@ -33,22 +33,8 @@ pub(crate) fn snippet(store: &StateHandle, step: &Step, language: Language) -> H
         };
         return html! { <div class="empty"><p>{ why }</p></div> };
     };
-    let output = kubectl_output(&call, exchange);
     match language {
-        Language::Kubectl => html! {
-            <>
-                if !output.text.is_empty() {
-                    { terminal(&output) }
-                }
-                if let Some(first) = kubectl_dry_run(&call) {
-                    <details>
-                        <summary>{ label::instruction_try() }</summary>
-                        { code(label::instruction_try(), String::new(), first) }
-                    </details>
-                }
-                { code(label::snippet_kubectl(), String::new(), kubectl(&call)) }
-            </>
-        },
+        Language::Kubectl => of_kubectl(&call, step, exchange),
         Language::Go => {
             let Snippet {
                 imports,
@@ -63,6 +49,36 @@ pub(crate) fn snippet(store: &StateHandle, step: &Step, language: Language) -> H
             } = kube_rs(&call);
             code(label::snippet_rust(), imports, text)
         }
+    }
+}
+
+/// Draws the command that the actor is, else the one that sends the same request.
+fn of_kubectl(call: &ClientRequest<'_>, step: &Step, exchange: &Exchange) -> Html {
+    if let Some(own) = kubectl_of_tool(call, step) {
+        return html! {
+            <>
+                { for own.output.iter().map(terminal) }
+                { code(label::snippet_kubectl(), String::new(), own.command) }
+            </>
+        };
+    }
+    let output = kubectl_output(call, exchange);
+    html! {
+        <>
+            if let Some(tool) = sent_by_tool(call, step) {
+                <p class="muted">{ label::snippet_of_tool(&tool) }</p>
+            }
+            if !output.text.is_empty() {
+                { terminal(&output) }
+            }
+            if let Some(first) = kubectl_dry_run(call) {
+                <details>
+                    <summary>{ label::instruction_try() }</summary>
+                    { code(label::instruction_try(), String::new(), first) }
+                </details>
+            }
+            { code(label::snippet_kubectl(), String::new(), kubectl(call)) }
+        </>
     }
 }
 

@@ -267,6 +267,8 @@ pub enum RefusalReason {
         /// The content type that was sent.
         content_type: String,
     },
+    /// It was a GET, which stores nothing in any case. The answer says the reason.
+    OfRead,
     /// Another reason, which the answer says.
     Other,
 }

@@ -83,6 +83,7 @@ fn reason(scene: StepScene<'_>) -> RefusalReason {
         Some("UnsupportedMediaType") => RefusalReason::UnsupportedMediaType {
             content_type: exchange.content_type.to_string(),
         },
+        _ if exchange.method == http::Method::GET => RefusalReason::OfRead,
         _ => RefusalReason::Other,
     }
 }

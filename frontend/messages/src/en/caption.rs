@@ -65,6 +65,7 @@ crate::catalogue::messages! {
     not_found_text() "No object with this name is stored. Any remaining local copy refers to a deleted object.";
     refused_title(name) "The server refused {name}'s request.";
     refused_text() "The server stored nothing. Its answer says why.";
+    refused_read() "The answer says why.";
     refused_uid() "The uid in the request is not the uid of the stored object, so the server changed nothing. An object that is deleted and created again has another uid.";
     refused_no_version() "The request carried no resourceVersion. An Update of this kind needs one, so the server stored nothing.";
     refused_exists() "An object with this name is already stored. Create never replaces an object.";

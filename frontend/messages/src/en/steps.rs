@@ -106,6 +106,7 @@ crate::catalogue::messages! {
     branch_parts(step) "The branches part after step {step}.";
     branch_no_more() "no step of its own";
     branch_in_the_end() "What is stored in the end";
+    branch_left_out() "Without generation and managedFields.";
     branch_other_owners() "The same values. Their owners differ: see managedFields.";
     branch_the_same() "The same, except for versions and times.";
 

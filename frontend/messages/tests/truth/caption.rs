@@ -317,7 +317,13 @@ pub const REFUSALS: &[(&str, Condition)] = &[
         let says = at.exchange()?.received["message"]
             .as_str()
             .is_some_and(|it| !it.is_empty());
-        Some(at.refused() && at.wrote_nothing() && says)
+        let writes = at.exchange()?.method != "GET";
+        Some(writes && at.refused() && at.wrote_nothing() && says)
+    }),
+    ("refused_read", |_, at| {
+        let sent = at.exchange()?;
+        let says = sent.received["message"].as_str()?;
+        Some(sent.method == "GET" && at.refused() && !says.is_empty())
     }),
     ("refused_uid", |_, at| {
         let (sent, stored) = (at.exchange()?, at.addressed()?);

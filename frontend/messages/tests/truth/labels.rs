@@ -33,7 +33,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "audit_apply", "audit_code", "audit_conflicts_title", "audit_loops_title",
         "audit_lost_title", "fight_outs", "audit_object", "audit_title", "back_to_session", "back_to_session_named", "new_session", "offered_case_leave", "offered_case_open", "between_field",
         "between_title", "between_value", "between_writer", "body_by_hand", "body_compute",
-        "body_typed", "branch_choose", "branch_compare", "branch_delete", "branch_go_on", "branch_in_the_end",
+        "body_typed", "branch_choose", "branch_compare", "branch_delete", "branch_go_on", "branch_in_the_end", "branch_left_out",
         "branch_name_label", "branch_numbered", "branch_open", "branch_rename", "branch_rename_or_delete", "branches_compare",
         "branches_from_here", "branches_title", "by_hand", "by_hand_title", "cancel", "card_audit", "card_served",
         "card_correct", "card_text", "challenge_try", "challenge_trying", "choose_file",

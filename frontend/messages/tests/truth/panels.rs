@@ -3,8 +3,8 @@
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::storage::KeyValue;
-use optimist_client::{AlignedRows, Declares, Intent, Strategy, Subresource, ValueChange};
-use optimist_code::{ClientRequest, kubectl_output};
+use optimist_client::{AlignedRows, Declares, Intent, Preset, Strategy, Subresource, ValueChange};
+use optimist_code::{ClientRequest, kubectl_output, sent_by_tool};
 use optimist_messages::{self as messages, cards, label};
 use optimist_simulation::explore::{Plan, Scenario};
 use optimist_simulation::{Action, ActorId, EditResult, HistoryTree, Outcome, Step, World};
@@ -113,6 +113,8 @@ fn of_step(step: &Step, world: &World) -> Vec<String> {
             if kubectl_output(&call, exchange).advice {
                 texts.push(label::terminal_advice());
             }
+            let tool = sent_by_tool(&call, step);
+            texts.extend(tool.map(|tool| label::snippet_of_tool(&tool)));
         }
     }
     texts
@@ -398,6 +400,11 @@ pub const PANELS: &[(&str, Condition)] = &[
     }),
     ("whole_manifest", |_, at| {
         Some(at.exchange()?.sent.get("kind").is_some())
+    }),
+    ("snippet_of_tool", |said, at| {
+        let (manager, name) = (at.exchange()?.field_manager(), said.text("tool"));
+        let mut tools = Preset::all().filter(|tool| tool.actor_name() == Some(&*name));
+        Some(tools.any(|tool| tool.manager() == Some(&*manager)))
     }),
     ("terminal_advice", |_, at| {
         let sent = at.exchange()?;
