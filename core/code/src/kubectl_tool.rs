@@ -8,6 +8,7 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::pointer::escape;
 use optimist_client::{Preset, ValueChange, Write, last_applied, to_yaml};
 use optimist_simulation::{Exchange, Step};
+use serde_json::json;
 
 use super::call::ClientRequest;
 use super::kubectl::{kubectl_object, namespace_option};
@@ -106,13 +107,21 @@ fn edited(call: &ClientRequest<'_>, exchange: &Exchange) -> Option<String> {
 /// The file that was applied: kubectl notes it in the object.
 fn manifest(exchange: &Exchange) -> Option<String> {
     let mut noted = [&exchange.sent, &exchange.received].into_iter();
-    let manifest = noted.find_map(|object| {
+    let mut manifest = noted.find_map(|object| {
         let manifest = last_applied(object);
         let is_there = manifest
             .as_object()
             .is_some_and(|members| !members.is_empty());
         is_there.then_some(manifest)
     })?;
+    // kubectl notes an empty map where the file had none.
+    let metadata = manifest.metadata_mut();
+    if metadata
+        .get("annotations")
+        .is_some_and(|all| *all == json!({}))
+    {
+        metadata.remove("annotations");
+    }
     Some(to_yaml(&manifest))
 }
 

@@ -78,7 +78,7 @@ fn kubectl_apply_warns_where_the_annotation_is_missing_and_applies_a_file() {
         "{}",
         first.command
     );
-    assert!(!first.command.contains("last-applied"), "{}", first.command);
+    assert!(!first.command.contains("annotations"), "{}", first.command);
     let configured = "deployment.apps/nginx-deployment configured\n";
     let warning = "Warning: resource deployments/nginx-deployment is missing the \
          kubectl.kubernetes.io/last-applied-configuration annotation which is required by kubectl apply. kubectl apply \
