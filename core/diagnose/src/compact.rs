@@ -267,6 +267,7 @@ compact_enum!(RemedyKind { 0 Force, 1 LeaveOut, 2 Agree, 3 Transfer, 4 Migrate }
 compact_enum!(InstructionLanguage { 0 Shell, 1 Go, 2 Terraform, 3 Lines });
 compact_enum!(InstructionWarning {
     0 Removes(it), 1 NeededToCreate(it), 2 AbsentFromNew(it), 3 OtherRecord { manager },
+    4 NotInDryRun(it), 5 RemovedByKubectl(it),
 });
 compact_struct!(Instruction {
     language,

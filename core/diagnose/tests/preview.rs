@@ -9,7 +9,7 @@ use optimist_diagnose::preview::{
     AfterRefusal, Assumed, DeliveryTool, FieldChangeKind, HandOverKind, Preview, PreviewInput,
     PreviewOutcome, Pruning, Trouble,
 };
-use optimist_diagnose::ways::{InstructionLanguage, ReleaseMethod};
+use optimist_diagnose::ways::{InstructionLanguage, InstructionWarning, ReleaseMethod};
 use serde_json::{Value, json};
 
 /// A Deployment that Helm applied and an autoscaler scaled.
@@ -626,4 +626,57 @@ fn an_object_without_owners_gets_them_with_the_second_apply_and_rests_then() {
         let preview = preview(DeliveryTool::new(preset), Vec::new(), vec![secret.clone()]);
         assert!(row(&preview, "a").troubles.is_empty(), "{preset:?}");
     }
+}
+
+/// A ConfigMap that `kubectl apply` wrote in the client, with a key that the next manifest does not have.
+fn applied_in_the_client() -> Value {
+    let last = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "shop"},
+        "data": {"LOG": "info", "extra": "keep-me"}});
+    json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "settings", "namespace": "shop", "uid": "u1", "resourceVersion": "700",
+            "annotations": {"kubectl.kubernetes.io/last-applied-configuration": format!("{last}\n"),
+                "meta.helm.sh/release-name": "shop", "meta.helm.sh/release-namespace": "shop"},
+            "labels": {"app.kubernetes.io/managed-by": "Helm"},
+            "managedFields": [{"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "v1",
+                "fieldsType": "FieldsV1", "time": "2026-01-01T00:00:00Z", "fieldsV1": {
+                    "f:data": {".": {}, "f:LOG": {}, "f:extra": {}}, "f:metadata": {"f:annotations": {".": {},
+                        "f:kubectl.kubernetes.io/last-applied-configuration": {}}}}}]},
+        "data": {"LOG": "info", "extra": "keep-me"}})
+}
+
+#[test]
+fn kubectl_stands_in_for_helm_only_where_it_removes_nothing_that_helm_keeps() {
+    let next = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"},
+        "data": {"LOG": "debug"}});
+    let mut helm = DeliveryTool::new(Preset::Helm4);
+    helm.last_release = Some(ReleaseMethod::ServerSide);
+    let by_helm = preview(helm, vec![applied_in_the_client()], vec![next.clone()]);
+    let outs = &row(&by_helm, "settings").hand_overs;
+    let take = outs.iter().find(|it| it.kind == HandOverKind::TakeOver);
+    let take = take.unwrap_or_else(|| panic!("{:?}", row(&by_helm, "settings")));
+    let removed = |it: &InstructionWarning| match it {
+        InstructionWarning::RemovedByKubectl(fields) => {
+            fields.iter().any(|it| it.to_string() == ".data.extra")
+        }
+        _ => false,
+    };
+    for step in &take.steps {
+        assert!(!step.text.contains("kubectl apply"), "{step:?}");
+        assert!(step.warnings.iter().any(removed), "{step:?}");
+    }
+    assert!(take.steps[0].text.contains("helm upgrade shop"), "{take:?}");
+    // The dry run of kubectl does not show what kubectl removes when it writes.
+    let mut tool = DeliveryTool::new(Preset::KubectlApplyServerSide);
+    tool.manager = Some("ci".to_owned());
+    let by_kubectl = preview(tool, vec![applied_in_the_client()], vec![next]);
+    let outs = &row(&by_kubectl, "settings").hand_overs;
+    let take = outs.iter().find(|it| it.kind == HandOverKind::TakeOver);
+    let warnings = &take.expect("kubectl can take over").steps[0].warnings;
+    let hidden = |it: &InstructionWarning| match it {
+        InstructionWarning::NotInDryRun(fields) => {
+            fields.iter().any(|it| it.to_string() == ".data.extra")
+        }
+        _ => false,
+    };
+    assert!(warnings.iter().any(hidden), "{warnings:?}");
 }

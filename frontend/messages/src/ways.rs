@@ -313,6 +313,10 @@ pub fn instruction_warning(warning: &InstructionWarning) -> String {
         InstructionWarning::NeededToCreate(fields) => en::warning_needed(&listed(fields)),
         InstructionWarning::AbsentFromNew(paths) => en::warning_absent(&all(paths)),
         InstructionWarning::OtherRecord { manager } => en::warning_record(manager),
+        InstructionWarning::NotInDryRun(paths) => en::warning_dry_run(&all(paths)),
+        InstructionWarning::RemovedByKubectl(paths) => {
+            en::warning_by_kubectl(&paths.len(), &all(paths))
+        }
     }
 }
 

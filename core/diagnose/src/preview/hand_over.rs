@@ -20,7 +20,8 @@ pub struct HandOver {
     /// The instructions, in their order.
     pub steps: Vec<Instruction>,
     /// `true` if the tool has no option for this one object: its own option concerns everything that it
-    /// writes. The steps then use kubectl, in the name of the tool.
+    /// writes. The steps then use kubectl, in the name of the tool, unless kubectl would remove fields that the tool
+    /// keeps: then they are the tool's own.
     pub tool_has_no_option: bool,
 }
 
@@ -70,7 +71,7 @@ fn hand_over(table: &ChangeTable, preset: Preset, out: &Remedy, values: bool) ->
     // `helm upgrade --force-conflicts` forces every object of the release.
     let tool_has_no_option = kind == HandOverKind::TakeOver && preset == Preset::Helm4;
     let instructions = if tool_has_no_option {
-        table.by_kubectl(&out.row, values).into_iter().collect()
+        table.by_kubectl(&out.row, values)
     } else {
         table.instructions_out(out, content)
     };

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::entries::{EntryChange, changes, named};
 use super::lines::changed_lines;
-use super::warning::of_writer;
+use super::warning::{not_in_dry_run, of_writer};
 use super::{Instruction, InstructionLanguage, InstructionWarning, applies};
 use crate::ways::{ChangeTable, FieldEffect, OnOwned, Remedy, Row};
 
@@ -32,7 +32,7 @@ impl ChangeTable {
             let Some(last) = step.last().filter(|it| it.code < 300) else {
                 break;
             };
-            let mut instructions: Vec<Instruction> = match step {
+            let mut instructions: Vec<Instruction> = match &step {
                 HandoverStep::Tool(requests) => {
                     // kubectl applies again after it has migrated: its command is the same one.
                     let Some(sent) = requests.iter().rev().find(|it| applies(it)) else {
@@ -53,7 +53,7 @@ impl ChangeTable {
                 }
             };
             if let Some(first) = instructions.first_mut() {
-                first.warnings.extend(removed(row, before, &last.received));
+                first.warnings.extend(removed(row, before, &step));
             }
             all.extend(instructions);
             before = &last.received;
@@ -132,12 +132,24 @@ fn steps(row: &Row) -> Vec<HandoverStep<'_>> {
     steps
 }
 
-/// A warning about the fields that vanish in one step.
-fn removed(row: &Row, before: &Value, after: &Value) -> Option<InstructionWarning> {
+/// Warnings about the fields that vanish in one step.
+fn removed(row: &Row, before: &Value, step: &HandoverStep<'_>) -> Vec<InstructionWarning> {
+    let Some(after) = step.last().map(|it| &it.received) else {
+        return Vec::new();
+    };
     let fields = row.with(FieldEffect::Removed).map(|it| &it.field);
     let gone = fields.filter(|it| it.find(before).is_some() && it.find(after).is_none());
     let gone: Vec<Path> = gone.cloned().collect();
-    (!gone.is_empty()).then_some(InstructionWarning::Removes(gone))
+    if gone.is_empty() {
+        return Vec::new();
+    }
+    let hidden = match step {
+        HandoverStep::Tool(requests) => not_in_dry_run(&gone, requests),
+        _ => None,
+    };
+    let mut all = vec![InstructionWarning::Removes(gone)];
+    all.extend(hidden);
+    all
 }
 
 /// Returns the instruction for another applier. Its command is not known; it has a manifest of its

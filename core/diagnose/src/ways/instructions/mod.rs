@@ -183,15 +183,28 @@ impl ChangeTable {
     }
 
     /// Returns the command of kubectl that applies the manifest of a row in the name of its writer: for a
-    /// tool that has no option for one object.
-    pub fn by_kubectl(&self, row: &Row, values: bool) -> Option<Instruction> {
+    /// tool that has no option for one object. Where kubectl would also remove what the tool keeps, these are the
+    /// instructions of the tool itself.
+    pub fn by_kubectl(&self, row: &Row, values: bool) -> Vec<Instruction> {
         let Way::Client(_, on_owned) = row.way else {
-            return None;
+            return Vec::new();
         };
+        let removed = self.removed_by_kubectl(row, on_owned);
+        if !removed.is_empty() {
+            let mut all = self.instructions(row, values);
+            if let Some(first) = all.first_mut() {
+                let warning = InstructionWarning::RemovedByKubectl(removed);
+                first.warnings.push(warning);
+            }
+            return all;
+        }
         let sent = row.last_apply().filter(|_| self.sent_is_known(values));
-        let mut instruction = self.server_side(row, on_owned, sent)?;
-        instruction.warnings.extend(warning::record_of(row));
-        Some(instruction)
+        let mut instruction = self.server_side(row, on_owned, sent);
+        if let Some(instruction) = &mut instruction {
+            instruction.warnings.extend(self.warnings(row));
+            instruction.warnings.extend(warning::record_of(row));
+        }
+        instruction.into_iter().collect()
     }
 
     /// Returns the instructions for a way out with the client that got the conflict. If other managers

@@ -6,13 +6,15 @@ use optimist_apiserver::object::text;
 use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::status::causes;
-use optimist_client::{Preset, bare};
+use optimist_client::{Preset, WantedChange, bare};
+use optimist_simulation::Exchange;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::removal::remove_object;
 
-use super::super::{ChangeTable, FieldEffect, OnOwned, Row, Way, read, tracking};
+use super::super::{ChangeContent, ChangeTable, FieldEffect, OnOwned, Row, Way, read, tracking};
+use super::applies;
 
 /// A warning to read before running a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -35,6 +37,14 @@ pub enum InstructionWarning {
         /// The manager.
         manager: String,
     },
+    /// These fields vanish only when kubectl writes for good: a dry run still shows them. kubectl applies, then makes the
+    /// entries of client-side apply its own, and applies again. A dry run stores none of these steps, so that the second
+    /// apply finds the entries as they were (`k8s.io/kubectl/pkg/cmd/apply/apply.go migrateToSSAIfNecessary`, v0.36).
+    #[serde(serialize_with = "printed")]
+    NotInDryRun(Vec<Path>),
+    /// The command of the tool keeps these fields. `kubectl apply` in its name removes them, and is no stand-in for it.
+    #[serde(serialize_with = "printed")]
+    RemovedByKubectl(Vec<Path>),
 }
 
 /// Paths as the server prints them.
@@ -63,7 +73,9 @@ impl ChangeTable {
         let removed = row.with(FieldEffect::Removed);
         let removed: Vec<Path> = removed.map(|it| it.field.clone()).collect();
         if !removed.is_empty() && !row.is_refused() {
+            let hidden = not_in_dry_run(&removed, &row.requests);
             all.push(InstructionWarning::Removes(removed));
+            all.extend(hidden);
         }
         if let Way::Client(preset, OnOwned::LeaveOut) = row.way
             && let Some(applied) = row.last_apply()
@@ -73,6 +85,27 @@ impl ChangeTable {
         }
         all.extend(of_writer(row));
         all
+    }
+
+    /// Returns the fields that `kubectl apply` in the name of the writer of a row removes and the row itself keeps: the
+    /// object has an annotation of client-side apply, and kubectl migrates from that.
+    pub(super) fn removed_by_kubectl(&self, row: &Row, on_owned: OnOwned) -> Vec<Path> {
+        let Some(applied) = row.last_apply() else {
+            return Vec::new();
+        };
+        let change = WantedChange {
+            manager: Some(row.writer.clone()),
+            content: ChangeContent::Manifest(Value::clone(&applied.sent)),
+            ..WantedChange::clone(&self.change)
+        };
+        let way = Way::Client(Preset::KubectlApplyServerSide, on_owned);
+        let by_kubectl = ChangeTable::new(&self.installed, change).row(way);
+        let removed = by_kubectl
+            .iter()
+            .flat_map(|it| it.with(FieldEffect::Removed));
+        let kept = |field: &Path| row.with(FieldEffect::Removed).all(|it| it.field != *field);
+        let removed = removed.map(|it| it.field.clone());
+        removed.filter(kept).collect()
     }
 
     /// Returns a warning about the fields that are missing if a manifest without some fields creates the
@@ -144,6 +177,19 @@ fn by_keys(field: &str, object: &Value, root: &Struct) -> String {
 pub(super) fn of_writer(row: &Row) -> Option<InstructionWarning> {
     let of_kubectl = matches!(row.way, Way::Client(Preset::KubectlApplyServerSide, _));
     record_of(row).filter(|_| of_kubectl)
+}
+
+/// Warns of fields that vanish only after the first apply of kubectl, which is all that a dry run shows.
+pub(super) fn not_in_dry_run(
+    removed: &[Path],
+    requests: &[Exchange],
+) -> Option<InstructionWarning> {
+    let first = requests.iter().find(|it| applies(it))?;
+    let hidden = removed
+        .iter()
+        .filter(|it| it.find(&first.received).is_some());
+    let hidden: Vec<Path> = hidden.cloned().collect();
+    (!hidden.is_empty()).then_some(InstructionWarning::NotInDryRun(hidden))
 }
 
 /// Warns that the writer keeps a record of its writes.

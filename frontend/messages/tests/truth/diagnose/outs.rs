@@ -243,6 +243,10 @@ pub const OUTS: &[(&str, ConditionOf<Out>)] = &[
         let count = said.number("count")? as usize;
         Some(0 < count && count <= gone.len() && all_at(said, "fields", &gone, |_| true))
     }),
+    ("warning_dry_run", |said, out| {
+        let gone = gone(&leaves(&out.run.before), &leaves(&out.run.after));
+        Some(all_at(said, "fields", &gone, |_| true))
+    }),
     ("warning_needed", |_, out| {
         // A server without the object does not take the manifest.
         Some(World::load(&out.manifest.to_string()).is_err())

@@ -162,7 +162,10 @@ impl TableRun {
             let known = |it: &InstructionWarning| {
                 !matches!(
                     it,
-                    InstructionWarning::Removes(_) | InstructionWarning::AbsentFromNew(_)
+                    InstructionWarning::Removes(_)
+                        | InstructionWarning::AbsentFromNew(_)
+                        | InstructionWarning::NotInDryRun(_)
+                        | InstructionWarning::RemovedByKubectl(_)
                 )
             };
             one.warnings.retain(known);
