@@ -1,5 +1,6 @@
 //! Detects the kind of a pasted or dropped text.
 
+mod conditions;
 mod detection;
 mod form;
 mod parts;
@@ -17,6 +18,7 @@ use serde_json::{Value, json};
 use crate::message::ReportedError;
 use crate::observed::{ObservedVersion, ReadError, ReadProblem, add_version, is_event};
 
+pub use conditions::condition_messages;
 pub use detection::Detection;
 use detection::of_versions;
 pub use form::{NamedObject, TextForm, plain};

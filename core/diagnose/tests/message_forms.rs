@@ -54,6 +54,7 @@ fn read(error: &ReportedError, expected: &Value) -> Value {
             read["is_json"] = (*is_json).into();
         }
         PrintedError::Request(problem) => read["problem"] = format!("{problem:?}").into(),
+        PrintedError::Tool(problem) => read["problem"] = format!("{problem:?}").into(),
         PrintedError::OtherConflict { reason } if expected.get("reason").is_some() => {
             read["reason"] = reason.as_str().into();
         }

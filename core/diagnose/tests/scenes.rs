@@ -361,3 +361,122 @@ fn an_item_without_the_default_of_its_key_is_the_one_of_the_message() {
         assert!(lines[0].text.contains(&line), "{}", lines[0].text);
     }
 }
+
+#[test]
+fn the_object_of_a_rebuilt_case_is_one_that_a_server_can_hold_and_its_values_are_made_up() {
+    let messages = [
+        "Error from server (AlreadyExists): deployments.apps \"web\" already exists",
+        "Error from server (AlreadyExists): pods \"web\" already exists",
+        "Error from server (Invalid): error when applying patch: deployments.apps \"web\": The request is \
+         invalid: the server rejected our request due to an error in our request",
+        "Operation cannot be fulfilled on Deployment.apps \"web\": the UID in the precondition (1) does not \
+         match the UID in record (2). The object might have been deleted and then recreated",
+        "Operation cannot be fulfilled on pods \"web\": StorageError: invalid object, Code: 4, Key: \
+         /registry/pods/shop/web, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: \
+         1, UID in object meta: 2",
+        "error when applying \"web.yaml\": GroupVersionKind: \"apps/v1, Kind=Deployment\"\nName: \"web\", Namespace: \
+         \"shop\"\nError from server (BadRequest): metadata.managedFields must be nil",
+    ];
+    for message in messages {
+        let errors = reported_errors(message);
+        let [error] = &errors[..] else {
+            panic!("{message}: {errors:?}");
+        };
+        let given = GivenParts::default();
+        let scene = match Scene::rebuild(error, &given) {
+            Ok(scene) => scene,
+            // A tool that says this sends no JSON patch, so that its values are needed.
+            Err(NoScene::NeedsObjects) => continue,
+            Err(why) => panic!("{message}: {why}"),
+        };
+        assert!(scene.missing.contains(&MissingPart::Values), "{message}");
+        let object = scene.installed.object().expect("there is an object");
+        let spec = &object["spec"];
+        assert!(spec["containers"].is_array() || spec["template"]["spec"]["containers"].is_array());
+        let holders = [
+            "/spec/selector",
+            "/spec/template/metadata",
+            "/spec/containers",
+        ];
+        for value in holders.iter().filter_map(|it| object.pointer(it)) {
+            let empty = [json!(null), json!({}), json!([])];
+            assert!(!empty.contains(value), "{message}: {value}");
+        }
+    }
+}
+
+#[test]
+fn a_name_that_no_server_takes_stays_and_is_refused_with_its_reason() {
+    let messages = [
+        "error: Apply failed with 1 conflict: conflict with \"kubectl\" using apps/v1: .spec.replicas",
+        "Operation cannot be fulfilled on deployments.apps \"web\": the object has been modified; please apply your \
+         changes to the latest version and try again",
+    ];
+    let refused = |it: &MissingPart| match it {
+        MissingPart::RefusedName { name, reason } => Some((name.clone(), reason.clone())),
+        MissingPart::RefusedNamespace { namespace, reason } => {
+            Some((namespace.clone(), reason.clone()))
+        }
+        _ => None,
+    };
+    let names = [
+        "Shop",
+        "my_shop",
+        "we b;$(id)",
+        "a/b",
+        "-n",
+        "\u{202e}x",
+        "ä",
+    ];
+    for name in names {
+        let given = |is_name: bool| GivenParts {
+            name: is_name.then(|| name.to_owned()),
+            namespace: (!is_name).then(|| name.to_owned()),
+            ..GivenParts::default()
+        };
+        for (message, given) in messages
+            .iter()
+            .flat_map(|it| [(it, given(true)), (it, given(false))])
+        {
+            let error = &reported_errors(message)[0];
+            let scene = Scene::rebuild(error, &given).expect("there is a scene");
+            let said: Vec<(String, String)> = scene.missing.iter().filter_map(refused).collect();
+            let [(typed, reason)] = &said[..] else {
+                panic!("{name}: {said:?}");
+            };
+            assert!(typed == name && !reason.is_empty(), "{name}: {reason}");
+            let shown = scene
+                .installed
+                .shown_object()
+                .expect("an object")
+                .to_string();
+            assert!(!shown.contains(name), "{shown}");
+        }
+    }
+    // Roles have names that other objects cannot have.
+    let message = "Operation cannot be fulfilled on roles.rbac.authorization.k8s.io \"web\": the object has been \
+                   modified; please apply your changes to the latest version and try again";
+    let given = GivenParts {
+        name: Some("system:Web".to_owned()),
+        ..GivenParts::default()
+    };
+    let scene = Scene::rebuild(&reported_errors(message)[0], &given).expect("there is a scene");
+    assert!(!scene.missing.iter().any(|it| refused(it).is_some()));
+}
+
+#[test]
+fn what_a_person_adds_to_a_message_reaches_its_object_and_no_wrong_name_does() {
+    let message = "Operation cannot be fulfilled on deployments.apps \"web\": the object has been modified; please \
+                   apply your changes to the latest version and try again";
+    let error = &reported_errors(message)[0];
+    let given = |namespace: &str| GivenParts {
+        namespace: Some(namespace.to_owned()),
+        name: Some("other".to_owned()),
+        ..GivenParts::default()
+    };
+    let object = given("shop").completed(error).object;
+    assert_eq!(object.namespace.as_deref(), Some("shop"));
+    assert_eq!(object.name.as_deref(), Some("web"), "the message says it");
+    let object = given("Shop; rm").completed(error).object;
+    assert_eq!(object.namespace, None);
+}

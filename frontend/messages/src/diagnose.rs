@@ -6,7 +6,7 @@ use optimist_diagnose::case::{NotInstalled, Note, ObjectId};
 use optimist_diagnose::input::{NotDetected, TextForm};
 use optimist_diagnose::message::{
     ErrorSource, ManagerConflict, ObjectHint, Precondition, PrintedError, ReportedError,
-    RequestProblem,
+    RequestProblem, ToolProblem,
 };
 use optimist_diagnose::ownership::{ManagerEntry, ObjectOwnership, OwnedLine, Unowned};
 use optimist_diagnose::scene::{MissingPart, NoScene, UnusedManifest};
@@ -75,6 +75,7 @@ pub fn error_title(error: &PrintedError) -> String {
         PrintedError::OtherThanExpected { what, .. } => en::error_other_than_expected(what),
         PrintedError::NotOverwritten { key, .. } => en::error_not_overwritten(key),
         PrintedError::Request(problem) => request_problem::title(problem),
+        PrintedError::Tool(problem) => request_problem::tool_title(problem),
     }
 }
 
@@ -89,6 +90,9 @@ pub fn error_values(error: &PrintedError) -> String {
         PrintedError::OtherThanExpected {
             expected, found, ..
         } => en::error_expected(expected, found),
+        PrintedError::Tool(ToolProblem::OtherThanPlanned { planned, found, .. }) => {
+            en::error_expected(&masked_text(planned), &masked_text(found))
+        }
         PrintedError::NotOverwritten { key, value } => en::error_owned_value(key, value),
         PrintedError::Invalid { problem, .. } | PrintedError::NotOfSchema { problem, .. } => {
             problem.clone()
@@ -141,6 +145,10 @@ pub fn tool(tool: ErrorSource) -> String {
 /// Names the parts that a message leaves open: `The message does not say the namespace and which
 /// tool wrote.` Says also if its namespace is perhaps that of another object. Empty if it has all parts.
 pub fn error_missing(error: &ReportedError) -> String {
+    // What a tool keeps of its own is about no object.
+    if matches!(error.error, PrintedError::Tool(_)) {
+        return String::new();
+    }
     let object = &error.object;
     let named = object.kind.is_some() || object.resource.is_some();
     let missing = [
@@ -368,6 +376,10 @@ pub fn missing_part(part: &MissingPart) -> String {
         MissingPart::Namespace { assumed } => made_up(&en::scene_namespace(), assumed),
         MissingPart::Name { assumed } => made_up(&en::scene_name(), assumed),
         MissingPart::Manager { assumed } => en::scene_manager(assumed),
+        MissingPart::RefusedName { name, reason } => en::scene_refused_name(name, reason),
+        MissingPart::RefusedNamespace { namespace, reason } => {
+            en::scene_refused_namespace(namespace, reason)
+        }
         MissingPart::Values => en::scene_values(),
         MissingPart::ObjectValues => en::scene_object_values(),
     }

@@ -135,6 +135,7 @@ pub fn error_advice(one: &ReportedError) -> Option<String> {
         PrintedError::PatchRefused { is_json: false } => en::advice_patch_of_manifest(),
         PrintedError::TestFailed { .. } => en::advice_test(),
         PrintedError::Request(problem) => request_problem::advice(problem),
+        PrintedError::Tool(problem) => request_problem::tool_advice(problem),
         _ => return None,
     })
 }

@@ -1,7 +1,7 @@
-//! Sentences about refusals that neither the version nor the owners of an object decide.
+//! Sentences about refusals that neither the version nor the owners of an object decide, and about those of tools.
 
 use optimist_client::visible;
-use optimist_diagnose::message::RequestProblem;
+use optimist_diagnose::message::{RequestProblem, ToolProblem};
 
 use crate::en;
 
@@ -18,6 +18,7 @@ pub(crate) fn title(problem: &RequestProblem) -> String {
         RequestProblem::DeadlinePassed { .. } => en::error_deadline(),
         RequestProblem::DisruptionBudget => en::error_budget(),
         RequestProblem::Internal { .. } => en::error_internal(),
+        RequestProblem::ConflictAlone => en::error_conflict_alone(),
         RequestProblem::NotStrict {
             field,
             duplicate: true,
@@ -47,9 +48,36 @@ pub(crate) fn advice(problem: &RequestProblem) -> String {
         RequestProblem::DisruptionBudget => en::advice_budget(),
         RequestProblem::Internal { .. } if problem.is_of_patch() => en::advice_internal_patch(),
         RequestProblem::Internal { .. } => en::advice_internal(),
+        RequestProblem::ConflictAlone => en::advice_conflict_alone(),
         RequestProblem::NotStrict {
             duplicate: true, ..
         } => en::advice_duplicate_field(),
         RequestProblem::NotStrict { .. } => en::advice_unknown_field(),
+    }
+}
+
+/// Names what a tool says of its own, in a few words.
+pub(crate) fn tool_title(problem: &ToolProblem) -> String {
+    match problem {
+        ToolProblem::ReleasePending => en::error_release_pending(),
+        ToolProblem::NoDeployedRelease => en::error_no_deployed_release(),
+        ToolProblem::ReleaseNameInUse => en::error_release_in_use(),
+        ToolProblem::RevisionExists => en::error_revision_exists(),
+        ToolProblem::StateLocked => en::error_state_locked(),
+        ToolProblem::OtherThanPlanned { field, .. } => {
+            en::error_other_than_planned(&visible(field))
+        }
+    }
+}
+
+/// Says why the tool stopped, and what to do next.
+pub(crate) fn tool_advice(problem: &ToolProblem) -> String {
+    match problem {
+        ToolProblem::ReleasePending => en::advice_release_pending(),
+        ToolProblem::NoDeployedRelease => en::advice_no_deployed_release(),
+        ToolProblem::ReleaseNameInUse => en::advice_release_in_use(),
+        ToolProblem::RevisionExists => en::advice_revision_exists(),
+        ToolProblem::StateLocked => en::advice_state_locked(),
+        ToolProblem::OtherThanPlanned { .. } => en::advice_other_than_planned(),
     }
 }

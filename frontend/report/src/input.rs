@@ -3,6 +3,7 @@
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::input::Input;
 use optimist_diagnose::message::ReportedError;
+use optimist_diagnose::scene::GivenParts;
 use optimist_masking::masked_text;
 use optimist_messages::{diagnose as messages, label};
 use optimist_state::{DiagnoseState, InputItem};
@@ -16,7 +17,7 @@ const MAX_MESSAGE: usize = 20_000;
 pub(crate) fn brought(out: &mut CaseDocument, case: &DiagnoseState) {
     out.heading(3, &label::diagnose_case());
     for item in &case.items {
-        thing(out, item);
+        thing(out, item, &case.given);
     }
     out.end();
     // A scene without a table is about one write, which the message is about.
@@ -33,7 +34,7 @@ pub(crate) fn brought(out: &mut CaseDocument, case: &DiagnoseState) {
 }
 
 /// Writes one input, as its card shows it.
-fn thing(out: &mut CaseDocument, item: &InputItem) {
+fn thing(out: &mut CaseDocument, item: &InputItem, given: &GivenParts) {
     let named = |object: &Value| ObjectId::from_object(object).to_string();
     match &item.content {
         Ok(Input::Live(object)) => {
@@ -52,18 +53,18 @@ fn thing(out: &mut CaseDocument, item: &InputItem) {
             &label::card_audit_lines(&log.lines().count()),
         ),
         Ok(Input::Errors(errors)) => {
-            errors.iter().for_each(|error| of_error(out, error));
+            errors.iter().for_each(|error| of_error(out, error, given));
             message(out, &item.text);
         }
         Err(why) => out.about(&label::card_unknown(), &messages::not_detected(why)),
     }
 }
 
-fn of_error(out: &mut CaseDocument, error: &ReportedError) {
+fn of_error(out: &mut CaseDocument, error: &ReportedError, given: &GivenParts) {
     let says = [
         messages::error_facts(error),
         messages::error_values(&error.error),
-        messages::error_missing(error),
+        messages::error_missing(&given.completed(error)),
         messages::error_advice(error).unwrap_or_default(),
     ];
     let says: Vec<String> = says.into_iter().filter(|it| !it.is_empty()).collect();
@@ -89,6 +90,7 @@ pub(crate) fn what_next(out: &mut CaseDocument, case: &DiagnoseState) {
     let live = reading.is_some_and(|it| it.case.live.is_some());
     if made || !live {
         for error in case.errors() {
+            let error = case.given.completed(error);
             if let Some(command) = messages::get_command(&error.object) {
                 out.heading(3, &messages::error_object(&error.object));
                 out.says(&messages::get_purpose(&error.error));

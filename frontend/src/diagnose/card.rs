@@ -6,6 +6,7 @@ use optimist_client::visible;
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::input::{Input, NotDetected};
 use optimist_diagnose::message::ReportedError;
+use optimist_diagnose::scene::GivenParts;
 use optimist_messages::{diagnose as messages, label};
 use serde_json::Value;
 use yew::{Html, Properties, classes, component, html};
@@ -43,6 +44,8 @@ impl PartialEq for SharedItem {
 pub(super) struct CardProps {
     pub(super) item: SharedItem,
     pub(super) sender: Dispatcher,
+    /// What people have added to error messages.
+    pub(super) given: GivenParts,
 }
 
 /// The card of a thing. It is drawn once: a large object takes long to read.
@@ -50,7 +53,7 @@ pub(super) struct CardProps {
 pub(super) fn Card(props: &CardProps) -> Html {
     let (item, sender) = (&*props.item.0, &props.sender);
     let (title, details) = match &item.content {
-        Ok(input) => detected(input),
+        Ok(input) => detected(input, &props.given),
         Err(why) => (label::card_unknown(), undetected(sender, item, why)),
     };
     let title = if item.live {
@@ -83,7 +86,7 @@ pub(super) fn Card(props: &CardProps) -> Html {
 }
 
 /// Returns the kind of an input, and the facts that were read from it.
-fn detected(input: &Input) -> (String, Html) {
+fn detected(input: &Input, given: &GivenParts) -> (String, Html) {
     let named = |object: &Value| ObjectId::from_object(object).to_string();
     let says = |text: String| html! { <p>{ text }</p> };
     match input {
@@ -100,7 +103,7 @@ fn detected(input: &Input) -> (String, Html) {
             label::card_audit(),
             says(label::card_audit_lines(&log.lines().count())),
         ),
-        Input::Errors(errors) => of_errors(errors),
+        Input::Errors(errors) => of_errors(errors, given),
     }
 }
 
@@ -114,15 +117,15 @@ fn live(object: &Value) -> Html {
     }
 }
 
-fn of_errors(errors: &[ReportedError]) -> (String, Html) {
+fn of_errors(errors: &[ReportedError], given: &GivenParts) -> (String, Html) {
     if let [one] = errors {
-        return (messages::errors_title(errors), about(one));
+        return (messages::errors_title(errors), about(one, given));
     }
     let listed = errors.iter().take(MAX_LISTED).map(|one| {
         html! {
             <li>
                 <p>{ messages::error_title(&one.error) }</p>
-                { about(one) }
+                { about(one, given) }
             </li>
         }
     });
@@ -138,10 +141,10 @@ fn of_errors(errors: &[ReportedError]) -> (String, Html) {
     (messages::errors_title(errors), list)
 }
 
-/// Shows the object of an error, its tool, its fields and managers, and the missing parts.
-fn about(one: &ReportedError) -> Html {
+/// Shows the object of an error, its tool, its fields and managers, and the parts that neither the message nor people say.
+fn about(one: &ReportedError, given: &GivenParts) -> Html {
     let values = messages::error_values(&one.error);
-    let missing = messages::error_missing(one);
+    let missing = messages::error_missing(&given.completed(one));
     html! {
         <>
             <p>{ visible(&messages::error_facts(one)).into_owned() }</p>

@@ -41,7 +41,12 @@ pub(super) fn inputs(store: &StateHandle) -> Html {
             <p class="says" id="bring-hint">{ label::diagnose_bring_hint() }</p>
             <ul class="case-cards">
                 { for case.items.iter().map(|item| html! {
-                    <card::Card key={item.id} item={card::SharedItem::from(item)} sender={store.dispatcher()} />
+                    <card::Card
+                            key={item.id}
+                            item={card::SharedItem::from(item)}
+                            sender={store.dispatcher()}
+                            given={case.given.clone()}
+                        />
                 }) }
             </ul>
             if case.is_reading() {

@@ -53,7 +53,10 @@ pub(super) fn of_messages(store: &StateHandle) -> Html {
 
 /// Says what to bring. The command for an object that the error messages name stands beside them.
 fn empty(store: &StateHandle) -> Html {
-    let is_named = messages::names_object(&store.diagnose.errors());
+    let case = &store.diagnose;
+    let errors = case.errors().into_iter();
+    let errors: Vec<ReportedError> = errors.map(|one| case.given.completed(one)).collect();
+    let is_named = messages::names_object(&errors.iter().collect::<Vec<_>>());
     html! {
         <div class="case-empty">
             <p><b>{ label::owners_empty() }</b></p>

@@ -268,7 +268,8 @@ fn outcome(store: &StateHandle) -> Html {
     let history = reading.and_then(|reading| reading.history.as_ref());
     let made = reading.is_some_and(|reading| reading.scene.is_some());
     let live = reading.is_some_and(|reading| reading.case.live.is_some());
-    let next = case.errors().into_iter().map(messages::next_step);
+    let errors = case.errors().into_iter();
+    let next = errors.map(|error| messages::next_step(&case.given.completed(error)));
     let version = reading.and_then(|it| it.case.live.as_ref());
     let version = version.map_or("", |live| live.resource_version());
     html! {

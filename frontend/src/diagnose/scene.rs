@@ -19,7 +19,7 @@ pub(super) fn scene(store: &StateHandle, scene: &Scene, unused: &[UnusedManifest
             }
             <div class="scene-parts">
                 { for scene.missing.iter().map(|part| missing(store, part)) }
-                { for given_parts(store) }
+                { for given_parts(store, &scene.missing) }
                 { for messages::unused_manifests(unused).into_iter().map(|said| html! {
                     <p class="says">{ visible(&said).into_owned() }</p>
                 }) }
@@ -46,7 +46,12 @@ fn can_be_filled_in(part: &MissingPart) -> bool {
 
 /// A part that the message does not say.
 fn missing(store: &StateHandle, part: &MissingPart) -> Html {
+    let given = &store.diagnose.given;
     match part {
+        // What people filled in has its field, also where it is refused.
+        MissingPart::Namespace { .. } if given.namespace.is_some() => Html::default(),
+        MissingPart::Name { .. } if given.name.is_some() => Html::default(),
+        MissingPart::RefusedName { .. } | MissingPart::RefusedNamespace { .. } => Html::default(),
         MissingPart::Kind {
             assumed,
             candidates,
@@ -75,17 +80,26 @@ fn missing(store: &StateHandle, part: &MissingPart) -> Html {
 }
 
 /// The parts that people have filled in.
-fn given_parts(store: &StateHandle) -> Vec<Html> {
+fn given_parts(store: &StateHandle, missing: &[MissingPart]) -> Vec<Html> {
     let given = &store.diagnose.given;
+    let refused = |is: fn(&MissingPart) -> bool| {
+        let part = missing.iter().find(|part| is(part))?;
+        let said = messages::missing_part(part);
+        Some(html! { <p class="says" role="alert">{ visible(&said).into_owned() }</p> })
+    };
     let mut parts = Vec::new();
     if let Some(name) = &given.name {
         parts.push(text(store, label::scene_name(), "", name, |given, text| {
             given.name = text;
         }));
+        parts.extend(refused(|it| matches!(it, MissingPart::RefusedName { .. })));
     }
     if let Some(namespace) = &given.namespace {
         let set = |given: &mut GivenParts, text| given.namespace = text;
         parts.push(text(store, label::scene_namespace(), "", namespace, set));
+        parts.extend(refused(|it| {
+            matches!(it, MissingPart::RefusedNamespace { .. })
+        }));
     }
     if let Some(kind) = &given.kind {
         let reset = store.on(|_| DiagnoseMsg::Given(GivenParts::default()));

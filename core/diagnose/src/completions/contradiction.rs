@@ -22,7 +22,7 @@ pub struct Contradiction {
 impl Contradiction {
     /// Returns the contradiction between a message and the row of the client that got it; `None` if both
     /// agree, or if the row leaves its answer open. The row is the one of the client that got the
-    /// message, without options.
+    /// message, without options. A message that does not show its client is not about the client of any row.
     pub fn between(error: &ReportedError, row: &Row) -> Option<Self> {
         let PrintedError::Apply(conflicts) = &error.error else {
             return None;
@@ -30,6 +30,9 @@ impl Contradiction {
         let Way::Client(client, OnOwned::Usual) = row.way else {
             return None;
         };
+        if error.tool.and_then(ErrorSource::client) != Some(client) {
+            return None;
+        }
         let open = |then: &Then| matches!(then, Then::Code { .. } | Then::NoValidValues);
         if row.open.iter().any(|one| open(&one.then)) {
             return None;

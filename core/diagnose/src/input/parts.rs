@@ -7,10 +7,10 @@ use serde::Deserialize;
 use crate::message::reported_errors;
 
 /// The longest text that is split, in bytes: it is split before anything else is shown.
-const MAX_SPLIT: usize = 1024 * 1024;
+pub(super) const MAX_SPLIT: usize = 1024 * 1024;
 
 /// The longest text before or between objects that is searched for messages, in bytes.
-const MAX_WORDS: usize = 64 * 1024;
+pub(super) const MAX_WORDS: usize = 64 * 1024;
 
 /// The fields that can be the first one of an object.
 const FIRST_FIELDS: [&str; 5] = ["apiVersion:", "kind:", "metadata:", "data:", "spec:"];

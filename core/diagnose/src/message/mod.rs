@@ -11,6 +11,7 @@ mod marks;
 mod parse;
 mod reader;
 mod request_problem;
+mod tool_problem;
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use optimist_client::Preset;
 
 pub use reader::ErrorReader;
 pub use request_problem::RequestProblem;
+pub use tool_problem::ToolProblem;
 
 /// An error that a text reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -235,6 +237,8 @@ pub enum PrintedError {
     },
     /// Neither the version nor the owners of the object decided it.
     Request(RequestProblem),
+    /// A tool stopped by itself, because of what it keeps of its own.
+    Tool(ToolProblem),
 }
 
 /// The field that a precondition of a DELETE compares.
@@ -283,6 +287,7 @@ fn own_tool(error: &PrintedError) -> Option<ErrorSource> {
         PrintedError::NotOfRelease | PrintedError::ForceWithoutServerSide => {
             Some(ErrorSource::Helm)
         }
+        PrintedError::Tool(problem) => Some(problem.tool()),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@ use super::escapes::unquoted;
 use super::forms;
 use super::invalid::invalid;
 use super::request_problem;
+use super::tool_problem;
 use super::{ObjectHint, Precondition, PrintedError};
 
 /// An error in a text.
@@ -47,7 +48,7 @@ const RIGHTS: &str = "forbidden: ";
 const FORCED: &str = "forceConflicts enabled when serverSideApply disabled";
 
 /// The beginnings of messages.
-const BEGINNINGS: [(&str, Read); 38] = [
+const BEGINNINGS: [(&str, Read); 46] = [
     ("Apply failed with ", apply),
     ("Operation cannot be fulfilled on ", not_fulfilled),
     (
@@ -122,6 +123,29 @@ const BEGINNINGS: [(&str, Read); 38] = [
     ),
     (request_problem::DEADLINE, |_| None),
     ("strict decoding error: ", request_problem::strict),
+    ("(409 Conflict) for url (", request_problem::conflict_alone),
+    (
+        "another operation (install/upgrade/rollback) is in progress",
+        tool_problem::release_pending,
+    ),
+    (
+        "\" has no deployed releases",
+        tool_problem::no_deployed_release,
+    ),
+    (
+        "cannot re-use a name that is still in use",
+        tool_problem::release_name_in_use,
+    ),
+    (
+        "cannot reuse a name that is still in use",
+        tool_problem::release_name_in_use,
+    ),
+    ("release: already exists", tool_problem::revision_exists),
+    ("Error acquiring the state lock", tool_problem::state_locked),
+    (
+        "Provider produced inconsistent result after apply",
+        tool_problem::other_than_planned,
+    ),
 ];
 
 /// Adds the places of one of the beginnings. Returns whether there are more beginnings; once there are none, the

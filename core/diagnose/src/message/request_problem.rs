@@ -53,6 +53,8 @@ pub enum RequestProblem {
         /// The reason, as the server gives it.
         reason: String,
     },
+    /// The text has the status code 409 of an answer, and not the message in its body (`reqwest/src/error.rs`).
+    ConflictAlone,
     /// The document has a field that its version does not have, or one twice, and the checks are strict (400;
     /// `k8s.io/apimachinery/pkg/runtime/error.go NewStrictDecodingError`).
     NotStrict {
@@ -189,6 +191,14 @@ pub(super) fn deadline(before: &str) -> Option<Said> {
         found.filter(|_| is_url)
     });
     printed(RequestProblem::DeadlinePassed { method })
+}
+
+/// `https://10.0.0.1/apis/apps/v1/namespaces/shop/deployments/web)`, behind `HTTP status client error (409 Conflict) for
+/// url (`.
+pub(super) fn conflict_alone(text: &str) -> Option<Said> {
+    let (url, _) = text.lines().next()?.split_once(')')?;
+    let object = context::requested(url)?;
+    Some((object, PrintedError::Request(RequestProblem::ConflictAlone)))
 }
 
 /// `unknown field "spec.foo", duplicate field "spec.bar"`: the first one is read.

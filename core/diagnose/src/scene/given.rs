@@ -1,8 +1,12 @@
 //! The parts that are added to a message.
 
 use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::server::{Resource, Resources};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use super::MissingPart;
+use crate::message::ReportedError;
 
 /// The parts that a person adds to a message. `None` where nothing is added.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +54,45 @@ impl GivenParts {
         }
     }
 
+    /// Returns a message whose object has what a person adds, where the message says nothing. A name that no API server
+    /// takes is not added.
+    #[must_use]
+    pub fn completed(&self, error: &ReportedError) -> ReportedError {
+        let (given, _) = self.without_refused_names(None);
+        let mut error = error.clone();
+        let object = &mut error.object;
+        if object.resource.is_none() && object.kind.is_none() {
+            object.kind = given.kind;
+            object.api_version = given.api_version.or(object.api_version.take());
+        }
+        object.name = object.name.take().or(given.name);
+        object.namespace = object.namespace.take().or(given.namespace);
+        error
+    }
+
+    /// Returns the parts without a name and a namespace that no API server takes, and why it takes neither.
+    pub(super) fn without_refused_names(
+        &self,
+        resource: Option<&Resource>,
+    ) -> (Self, Vec<MissingPart>) {
+        let mut given = self.clone();
+        let mut refused = Vec::new();
+        let name = self.name.as_deref().unwrap_or("example");
+        let namespace = self.namespace.as_deref().unwrap_or("default");
+        let [of_name, of_namespace] = reasons(resource, name, namespace);
+        if let Some(reason) = of_name
+            && let Some(name) = given.name.take()
+        {
+            refused.push(MissingPart::RefusedName { name, reason });
+        }
+        if let Some(reason) = of_namespace
+            && let Some(namespace) = given.namespace.take()
+        {
+            refused.push(MissingPart::RefusedNamespace { namespace, reason });
+        }
+        (given, refused)
+    }
+
     pub(crate) fn without_manifest(&self) -> Self {
         Self {
             manifest: None,
@@ -57,4 +100,27 @@ impl GivenParts {
             ..self.clone()
         }
     }
+}
+
+/// Returns why an API server takes no object with a name in a namespace: the reasons for the name, and those for the
+/// namespace. A kind that is not built in has names of the same form as a ConfigMap.
+fn reasons(resource: Option<&Resource>, name: &str, namespace: &str) -> [Option<String>; 2] {
+    let is_config_map = |one: &&Resource| one.kind == "ConfigMap";
+    let builtin = Resources::builtin();
+    let mut all = builtin.iter().map(|one| &**one);
+    let Some(resource) = resource.or_else(|| all.find(is_config_map)) else {
+        return [None, None];
+    };
+    let mut object = json!({"apiVersion": resource.group_version.to_string(), "kind": resource.kind,
+        "metadata": {"name": name}});
+    if resource.namespaced {
+        object.set_meta("namespace", namespace);
+    }
+    super::sample::skeleton(&mut object);
+    let errors = resource.validate("", &object, None);
+    ["metadata.name", "metadata.namespace"].map(|field| {
+        let own = errors.iter().filter(|error| error.field == field);
+        let details: Vec<&str> = own.map(|error| error.detail.as_str()).collect();
+        (!details.is_empty()).then(|| details.join("; "))
+    })
 }

@@ -58,6 +58,20 @@ pub enum MissingPart {
         /// The one that is taken.
         assumed: String,
     },
+    /// The name that a person added. No API server takes it, so the scene has another one.
+    RefusedName {
+        /// The name.
+        name: String,
+        /// Why it is not taken, as a server says it.
+        reason: String,
+    },
+    /// The namespace that a person added. No API server takes it, so the scene has another one.
+    RefusedNamespace {
+        /// The namespace.
+        namespace: String,
+        /// Why it is not taken, as a server says it.
+        reason: String,
+    },
     /// The values of the fields: no message says them.
     Values,
     /// The values that the object has: those of the write are in its manifest.
@@ -157,6 +171,7 @@ impl Scene {
             | PrintedError::NotOverwritten { .. }
             | PrintedError::ForceWithoutServerSide
             | PrintedError::TestFailed { .. }
+            | PrintedError::Tool(_)
             | PrintedError::NotOfRelease => return Err(NoScene::NotOfTheServer),
             // Terraform reads the object by itself, and prints no kind.
             PrintedError::AlreadyExists { .. }
@@ -165,7 +180,9 @@ impl Scene {
                 return Err(NoScene::NotOfTheServer);
             }
             PrintedError::Invalid { .. }
-            | PrintedError::Request(RequestProblem::NotStrict { .. })
+            | PrintedError::Request(
+                RequestProblem::NotStrict { .. } | RequestProblem::ConflictAlone,
+            )
             | PrintedError::NotOfSchema { .. }
             | PrintedError::PatchRefused { is_json: false }
             | PrintedError::VersionOnCreate => return Err(NoScene::NeedsObjects),
@@ -189,6 +206,9 @@ impl Scene {
         }
         let mut missing = Vec::new();
         let kind = KnownKind::find(error, given, &mut missing);
+        let (usable, refused) = given.without_refused_names(kind.resource.as_deref());
+        let given = &usable;
+        missing.extend(refused);
         let object = named(error, given, &kind, &mut missing);
         let manager = manager(error, given, &mut missing);
         let mut draft = Draft {
@@ -227,6 +247,10 @@ impl Draft<'_> {
         self.live.set_meta("uid", UID);
         self.live.set_meta("resourceVersion", VERSION);
         self.live.set_meta("managedFields", json!([]));
+        if !matches!(self.error.error, PrintedError::Apply(_)) {
+            self.fill_sample();
+            missing.push(MissingPart::Values);
+        }
         match &self.error.error {
             PrintedError::Apply(conflicts) => {
                 let has_manifest = self.take_manifest(conflicts);
@@ -235,12 +259,6 @@ impl Draft<'_> {
                     false => MissingPart::Values,
                 });
                 self.fill_conflicts(conflicts, has_manifest);
-            }
-            PrintedError::VersionMissing => {
-                sample::skeleton(&mut self.live);
-                if let Some(root) = &self.kind.root() {
-                    self.live = stored(&self.live, root);
-                }
             }
             PrintedError::OtherUid { stored, .. } if !stored.is_empty() => {
                 self.live.set_meta("uid", stored.as_str());
@@ -252,13 +270,6 @@ impl Draft<'_> {
                 };
                 self.live.set_meta(field, stored.as_str());
             }
-            PrintedError::Modified => {
-                sample::skeleton(&mut self.live);
-                if let Some(root) = self.kind.root() {
-                    self.live = stored(&self.live, &root);
-                }
-                missing.push(MissingPart::Values);
-            }
             PrintedError::AlreadyExists { terminating: true } => {
                 self.live
                     .set_meta("deletionTimestamp", "2026-01-01T00:00:00Z");
@@ -267,6 +278,15 @@ impl Draft<'_> {
                     .set_meta("finalizers", json!(["example.com/wait"]));
             }
             _ => {}
+        }
+    }
+
+    /// Makes both objects such as a server can store: no message but that of a conflict names their fields.
+    fn fill_sample(&mut self) {
+        sample::skeleton(&mut self.live);
+        sample::skeleton(&mut self.wanted);
+        if let Some(root) = self.kind.root() {
+            self.live = stored(&self.live, &root);
         }
     }
 

@@ -56,6 +56,10 @@ impl NoScene {
     /// (409). Since v1.34 the answer is 404, except for the kinds that a PUT creates
     /// (`k8s.io/apiserver/pkg/registry/generic/registry/store.go`, `Update`, v0.33.0 and v0.34.0).
     pub(super) fn of_answer(error: &PrintedError, last: Option<&Exchange>, said: String) -> Self {
+        // No request could be made: the name in the message is none.
+        if last.is_none() {
+            return Self::NotInstalled(NotInstalled::NoObject);
+        }
         let compared_with_none = matches!(
             error,
             PrintedError::OtherUid { stored, key, .. } if stored.is_empty() && !key.is_empty()

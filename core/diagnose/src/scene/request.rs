@@ -57,9 +57,7 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<RequestLine> {
         }
         PrintedError::AlreadyExists { .. } => {
             let collection = installed.world.resource().path(draft.live.namespace(), "");
-            let mut body = draft.wanted.clone();
-            super::sample::skeleton(&mut body);
-            vec![("POST", collection, JSON, body)]
+            vec![("POST", collection, JSON, draft.wanted.clone())]
         }
         PrintedError::PatchRefused { .. } => {
             let test = json!([{"op": "test", "path": "/metadata/resourceVersion", "value": "1"}]);
@@ -90,6 +88,7 @@ fn requests(draft: &Draft<'_>, installed: &Installed) -> Vec<RequestLine> {
         | PrintedError::VersionOnCreate
         | PrintedError::TestFailed { .. }
         | PrintedError::Request(_)
+        | PrintedError::Tool(_)
         | PrintedError::NotFound
         | PrintedError::OtherConflict { .. } => Vec::new(),
     }

@@ -128,6 +128,20 @@ crate::catalogue::messages! {
     error_not_found() "The API server has no object of this name";
     error_not_served() "The API server does not serve this resource";
     error_test(path) "A test of the JSON patch failed: {path}";
+    error_release_pending() "Another operation of Helm is in progress";
+    error_no_deployed_release() "Helm has no deployed revision of the release";
+    error_release_in_use() "Helm has a release of this name";
+    error_revision_exists() "Helm has a record of this revision";
+    error_state_locked() "Terraform did not get the lock of its state";
+    error_other_than_planned(field) "The object has another value than the plan: {field}";
+    error_conflict_alone() "409 Conflict, without the message of the API server";
+    advice_release_pending() "Helm keeps a record of each revision of a release, by default in a Secret. The newest record has a status that begins with pending-, and while it does, Helm refuses to upgrade the release. Nothing is written. Look at helm history. If another run of Helm is at work, wait for its end. If none is, a run was stopped before its end and its record stays: helm rollback to a revision that was deployed. If there is none, the first installation was stopped: helm uninstall, and install again. Do not edit the Secrets.";
+    advice_no_deployed_release() "In this namespace, Helm found no revision of the release that it can upgrade: there is no release of this name, or it was never deployed, or it was uninstalled. Nothing is written. Look at helm list --all -n NAMESPACE: the release may be in another namespace. If there is none, helm upgrade --install installs it.";
+    advice_release_in_use() "helm install makes a new release only, and Helm has records of a release of this name in this namespace. Its installation may have failed. Nothing is written. helm list --all shows it. To change it, use helm upgrade. To begin again, use helm uninstall first: it deletes the objects of the release.";
+    advice_revision_exists() "Helm writes a record of each new revision, by default in a Secret, before it writes the objects of the templates. A record of this number is there. Mostly another run of Helm began the same revision at the same time. Wait until that run has ended, look at helm history, and run the command again. Do not edit the Secret.";
+    advice_state_locked() "One run of Terraform at a time has the lock of the state. Mostly another run has it, or one was stopped and left it. This run writes no object. The text behind these words says who has the lock. Wait for the end of that run. terraform force-unlock takes the lock away: use it only if that run has ended.";
+    advice_other_than_planned() "The write was accepted, and the object then had another value than the plan. A webhook, the API server or another client set it: replicas are mostly set by an autoscaler. Leave the field out of the manifest. In kubernetes_manifest, computed_fields can name it instead: then Terraform takes the value that the API server answers with.";
+    advice_conflict_alone() "The text has the status code of the answer, and not its body. Nothing is written. Mostly 409 means one of these: the object has been modified, an object of this name exists, or another manager owns a field. Print the body of the answer: its message says which. Then bring that message here.";
     advice_no_right() "The API server refused the request because of RBAC or another authorizer. Nothing is written. kubectl auth can-i with the verb, the resource, -n and --as asks the same. An administrator gives the right by a Role with this verb and resource, and a RoleBinding to the user; across namespaces by a ClusterRole and a ClusterRoleBinding. A right to a resource is none to its subresources.";
     advice_schema_field() "Server-side apply knows every field from the schema of the version that the manifest names. Look for a mistyped or wrongly indented field. If the field is right, the definition or the API server is older than the manifest, or the version in apiVersion does not have it: kubectl explain shows the fields. Nothing is written.";
     advice_schema_duplicate() "Two items of the list have the same key. Client-side apply and updates can store such a list, and server-side apply refuses it. Take one of the items out of the manifest. Nothing is written.";
@@ -406,6 +420,8 @@ crate::catalogue::messages! {
     warning_needed(fields) "Warning: a new object needs what is left out. Without {fields}, the API server refuses to create it: a new installation from this manifest fails.";
     warning_absent(fields) "Warning: an object that is created from this manifest does not have {fields}. The object that is there keeps it, a new installation does not get it.";
     warning_record(manager) "Warning: kubectl writes here by the name {manager}. The record of that tool does not change: its next run writes its own manifest again.";
+    warning_dry_run(fields) "Warning: the dry run does not show this: {fields}. kubectl applies, then makes the fields of client-side apply its own, and applies again. A dry run stores nothing, so its second apply removes nothing.";
+    warning_by_kubectl(count, fields) "Warning: do not use kubectl apply in place of this command. It would also make the fields of client-side apply its own, and {count} {count|field vanishes|fields vanish}: {fields}. The dry run of kubectl does not show that.";
     out_others(count) "{count} {count|way does|ways do} not settle it";
     out_copy_manifest() "Copy the manifest";
     out_force() "Take the fields over";
@@ -449,6 +465,8 @@ crate::catalogue::messages! {
     scene_namespace() "Namespace";
     scene_name() "Name";
     scene_assumed(part) "{part}, made up";
+    scene_refused_name(name, reason) "The API server takes no object with the name {name}, so the page runs with another name. Reason: {reason}";
+    scene_refused_namespace(namespace, reason) "The API server takes no namespace with the name {namespace}, so the page runs with another one. Reason: {reason}";
     scene_manager(manager) "The writer is taken to be the manager {manager}.";
     unused_of_several(names) "The message does not say which object it is about, so none of these manifests is taken as the refused write: {names}.";
     unused_other_object(name) "The manifest of {name} is not used here: the message is about another object.";

@@ -4,17 +4,29 @@ use std::rc::Rc;
 
 use optimist_client::Preset;
 use optimist_diagnose::input::Input;
-use optimist_diagnose::message::{ErrorSource, ReportedError};
+use optimist_diagnose::message::{ErrorSource, PrintedError, ReportedError};
 
 use super::DiagnoseState;
 use super::preview::has_several;
 use super::reading::CaseReading;
 
-/// The clients that have written an object.
+/// The clients that have written an object. A manager that a message names as the owner of a field was not refused
+/// there: it says nothing of who was.
 fn writers(reading: &CaseReading) -> impl Iterator<Item = Preset> {
     let ownership = reading.ownership.iter();
     let managers = ownership.flat_map(|it| &it.managers);
-    managers.filter_map(|entry| Preset::of_manager(&entry.manager.name))
+    let names = managers.map(|entry| entry.manager.name.as_str());
+    let names = names.filter(|name| !is_named_owner(&reading.case.errors, name));
+    names.filter_map(Preset::of_manager)
+}
+
+/// Returns whether a message of a refused apply names a manager as the owner of a field.
+fn is_named_owner(errors: &[ReportedError], manager: &str) -> bool {
+    let conflicts = errors.iter().flat_map(|error| match &error.error {
+        PrintedError::Apply(conflicts) => conflicts.as_slice(),
+        _ => &[],
+    });
+    conflicts.into_iter().any(|it| it.manager == manager)
 }
 
 /// The client that writes manifests and has written most of some objects, the first one of several.

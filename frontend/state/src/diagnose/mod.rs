@@ -22,7 +22,7 @@ mod update;
 use std::rc::Rc;
 
 use optimist_client::Preset;
-use optimist_diagnose::input::{Input, NotDetected, parts};
+use optimist_diagnose::input::{Input, NotDetected, condition_messages, parts};
 use optimist_diagnose::message::{PrintedError, ReportedError};
 use optimist_diagnose::scene::{GivenParts, MessageManifests, NoScene};
 
@@ -325,13 +325,27 @@ impl DiagnoseState {
         case
     }
 
-    /// Adds a text, or its parts if it has messages and objects.
+    /// Adds a text, or its parts if it has messages and objects. The messages in the status of an object are one more
+    /// text.
     fn wait(&mut self, text: &str) {
         self.problem = None;
-        if text.trim().is_empty() {
+        // A case that was kept has the messages of an object behind it.
+        let is_waiting = self.waiting.iter().any(|it| **it == *text);
+        if text.trim().is_empty() || is_waiting {
             return;
         }
-        parts(text).into_iter().for_each(|part| self.wait_for(part));
+        for part in parts(text) {
+            self.wait_for(part);
+            let messages = condition_messages(part);
+            if let Some(messages) = messages.filter(|it| !self.is_known(it)) {
+                self.wait_for(&messages);
+            }
+        }
+    }
+
+    fn is_known(&self, text: &str) -> bool {
+        let read = self.items.iter().any(|item| *item.text == *text);
+        read || self.waiting.iter().any(|it| **it == *text)
     }
 
     fn wait_for(&mut self, text: &str) {

@@ -1171,3 +1171,110 @@ fn manifests_that_are_not_the_refused_write_have_a_reason() {
     let without = [WithoutField(id("web"), ".spec.replicas".to_owned())];
     assert_eq!(unused(&of_web, &[("web", "{paused: true}")]), without);
 }
+
+/// A HelmRelease of Flux whose upgrade was refused.
+const HELM_RELEASE: &str = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata:\n  name: shop\n  \
+    namespace: shop\nstatus:\n  conditions:\n  - type: Ready\n    status: \"False\"\n    reason: UpgradeFailed\n    message: \
+    >-\n      Helm upgrade failed for release shop/shop with chart shop@1.2.3: conflict occurred while applying object\n      \
+    shop/web apps/v1, Kind=Deployment: Apply failed with 1 conflict: conflict with\n      \"kube-controller-manager\" with \
+    subresource \"scale\" using apps/v1:\n      .spec.replicas\n";
+
+#[test]
+fn a_message_in_the_status_of_an_object_is_a_case_of_its_own() {
+    let json = json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
+        "metadata": {"name": "shop", "namespace": "argocd", "uid": "u1", "resourceVersion": "7"},
+        "status": {"operationState": {"phase": "Failed", "message": "one or more objects failed to apply, reason: \
+            Apply failed with 1 conflict: conflict with \"kubectl-edit\" using apps/v1: .spec.replicas"}}});
+    let with_uid = HELM_RELEASE.replace("  namespace: shop\n", "  namespace: shop\n  uid: u1\n");
+    for text in [HELM_RELEASE, &*with_uid, &*json.to_string()] {
+        let mut page = diagnose();
+        bring(&mut page, text);
+        let case = &page.state.diagnose;
+        assert_eq!(case.items.len(), 2, "{text}");
+        assert_eq!(&*case.items[0].text, text);
+        let Ok(Input::Errors(errors)) = &case.items[1].content else {
+            panic!("{:?}", case.items[1]);
+        };
+        assert_eq!(errors.len(), 1);
+        let scenes = case.cases.iter().filter(|it| it.scene.is_some());
+        assert_eq!(scenes.count(), 1, "{text}");
+        // A case that is kept has both, each once.
+        let texts: Vec<String> = texts(case).iter().map(|it| (*it).to_owned()).collect();
+        assert_eq!(diagnosed(texts).items.len(), 2);
+    }
+    // A condition without an error is no message.
+    let mut page = diagnose();
+    bring(
+        &mut page,
+        &HELM_RELEASE.replace("Apply failed with 1 conflict", "all is well"),
+    );
+    assert_eq!(page.state.diagnose.items.len(), 1);
+}
+
+#[test]
+fn the_owner_that_a_message_names_is_not_the_tool_that_was_refused() {
+    let owners = [
+        "argocd-controller",
+        "kustomize-controller",
+        "Terraform",
+        "helm",
+        "kubectl",
+    ];
+    for owner in owners {
+        for using in ["", " using apps/v1"] {
+            let message = format!(
+                "Apply failed with 1 conflict: conflict with \"{owner}\"{using}: .spec.replicas"
+            );
+            let status = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message,
+                "reason": "Conflict", "code": 409});
+            // The rule is the same for both texts: each table takes a while.
+            let text = match using {
+                "" => message.clone(),
+                _ => status.to_string(),
+            };
+            let mut page = diagnose();
+            bring(&mut page, &text);
+            let case = &page.state.diagnose;
+            assert_eq!(case.client(), Preset::KubectlApplyServerSide, "{text}");
+            let table = case.table.as_ref().expect("it is run");
+            assert_eq!(table.contradiction, None, "{text}");
+            // What the reader chooses is not what the message says.
+            let client = Preset::of_manager(owner).unwrap_or(Preset::Helm4);
+            page.send(DiagnoseMsg::Client(client));
+            page.finish_work();
+            let table = page.state.diagnose.table.as_ref().expect("it is run");
+            assert_eq!(table.contradiction, None, "{client:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_name_that_is_refused_stays_where_it_was_typed() {
+    let mut page = diagnose();
+    bring(
+        &mut page,
+        "Error from server (Conflict): Operation cannot be fulfilled on deployments.apps \"web\": the object \
+        has been modified; please apply your changes to the latest version and try again",
+    );
+    for (name, namespace) in [(None, Some("my_shop")), (Some("we b;$(id)"), Some("Shop"))] {
+        let given = GivenParts {
+            name: name.map(str::to_owned),
+            namespace: namespace.map(str::to_owned),
+            ..GivenParts::default()
+        };
+        page.send(DiagnoseMsg::Given(given.clone()));
+        page.finish_work();
+        let case = &page.state.diagnose;
+        assert_eq!(case.given, given);
+        assert!(case.without_scene.is_empty(), "{:?}", case.without_scene);
+        let reading = case.reading().expect("there is a scene");
+        let scene = reading.scene.as_ref().expect("there is a scene");
+        let refused = scene.missing.iter().filter(|it| {
+            matches!(
+                it,
+                MissingPart::RefusedName { .. } | MissingPart::RefusedNamespace { .. }
+            )
+        });
+        assert_eq!(refused.count(), usize::from(name.is_some()) + 1);
+    }
+}

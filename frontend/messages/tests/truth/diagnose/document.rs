@@ -22,6 +22,13 @@ fn says(pasted: &Pasted, words: &[&str]) -> bool {
         .any(|word| message.contains(&word.to_lowercase()))
 }
 
+/// Returns whether a word can be the name of an object of most kinds, and of a namespace.
+fn is_name(word: &str) -> bool {
+    let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let ends = |c: char| inside(c) && c != '-';
+    word.len() < 64 && word.starts_with(ends) && word.ends_with(ends) && word.chars().all(inside)
+}
+
 /// Returns whether the message has the text of an argument.
 fn repeats(said: &Said, argument: &str, pasted: &Pasted) -> bool {
     let quoted = said.text(argument).replace(['\\', '"', '\''], "");
@@ -494,6 +501,48 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     }),
     ("error_not_found", |_, it| Some(is_not_found(it))),
     ("advice_not_found", |_, it| Some(is_not_found(it))),
+    ("error_release_pending", |_, it| {
+        Some(says(it, &["another operation (install"]))
+    }),
+    ("advice_release_pending", |_, it| {
+        Some(says(it, &["another operation (install"]))
+    }),
+    ("error_no_deployed_release", |_, it| {
+        Some(says(it, &["has no deployed releases"]))
+    }),
+    ("advice_no_deployed_release", |_, it| {
+        Some(says(it, &["has no deployed releases"]))
+    }),
+    ("error_release_in_use", |_, it| {
+        Some(says(it, &["a name that is still in use"]))
+    }),
+    ("advice_release_in_use", |_, it| {
+        Some(says(it, &["a name that is still in use"]))
+    }),
+    ("error_revision_exists", |_, it| {
+        Some(says(it, &["release: already exists"]))
+    }),
+    ("advice_revision_exists", |_, it| {
+        Some(says(it, &["release: already exists"]))
+    }),
+    ("error_state_locked", |_, it| {
+        Some(says(it, &["acquiring the state lock"]))
+    }),
+    ("advice_state_locked", |_, it| {
+        Some(says(it, &["acquiring the state lock"]))
+    }),
+    ("error_conflict_alone", |_, it| {
+        Some(says(it, &["(409 conflict) for url ("]))
+    }),
+    ("advice_conflict_alone", |_, it| {
+        Some(says(it, &["(409 conflict) for url ("]))
+    }),
+    ("error_other_than_planned", |said, it| {
+        Some(says(it, &["inconsistent result after apply"]) && repeats(said, "field", it))
+    }),
+    ("advice_other_than_planned", |_, it| {
+        Some(says(it, &["inconsistent result after apply"]))
+    }),
     ("error_budget", |_, it| {
         Some(says(it, &["disruption budget"]))
     }),
@@ -983,6 +1032,12 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         let manifest = manifests.rfind(|one| one.name() == name_of(&named))?;
         let absent = manifest.pointer(&field.replace('.', "/")).is_none();
         Some(absent && it.message.contains(&field))
+    }),
+    ("scene_refused_name", |said, _| {
+        Some(!is_name(&said.text("name")))
+    }),
+    ("scene_refused_namespace", |said, _| {
+        Some(!is_name(&said.text("namespace")))
     }),
     ("scene_values", |_, it| {
         Some(!it.message.is_empty() && it.live.is_none())
