@@ -582,3 +582,35 @@ fn a_command_that_takes_fields_away_or_passes_a_record_by_says_so() {
             .contains(&InstructionWarning::OtherRecord { manager })
     );
 }
+
+#[test]
+fn lines_mask_a_private_value_alone_and_show_no_line_twice() {
+    let entry = json!({"manager": "kubectl-edit", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
+        "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:data": {".": {}, "f:LOG": {}, "f:api_key": {}}}});
+    let object = |log: &str, key: &str| {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "shop"},
+            "data": {"LOG": log, "api_key": key}})
+    };
+    let mut live = object("info", "AKIAIOSFODNN7EXAMPLE");
+    live["metadata"]["uid"] = "u1".into();
+    live["metadata"]["resourceVersion"] = "7".into();
+    live["metadata"]["managedFields"] = json!([entry]);
+    let manifest = object("debug", "AKIAI44QH8DHBEXAMPLE");
+    let live = live.to_string();
+    let table = table_of(&live, manifest);
+    let outs = table.remedies(Preset::KubectlApplyServerSide);
+    let mut lines = Vec::new();
+    for out in &outs {
+        for one in table.instructions_out(out, CaseContent::Masked) {
+            assert!(!one.text.contains("AKIA"), "{}", one.text);
+            lines.extend((one.language == InstructionLanguage::Lines).then_some(one.text));
+        }
+    }
+    assert!(!lines.is_empty());
+    for text in &lines {
+        assert!(text.contains("LOG: debug"), "{text}");
+        let changed = |mark: &'static str| text.lines().filter_map(move |it| it.strip_prefix(mark));
+        let twice = changed("-").find(|it| changed("+").any(|other| other == *it));
+        assert_eq!(twice, None, "{text}");
+    }
+}

@@ -660,6 +660,8 @@ fn kubectl_stands_in_for_helm_only_where_it_removes_nothing_that_helm_keeps() {
         }
         _ => false,
     };
+    // The next kubectl apply of the old manifest meets no conflict.
+    assert!(take.client_side_may_write, "{take:?}");
     for step in &take.steps {
         assert!(!step.text.contains("kubectl apply"), "{step:?}");
         assert!(step.warnings.iter().any(removed), "{step:?}");
@@ -679,4 +681,64 @@ fn kubectl_stands_in_for_helm_only_where_it_removes_nothing_that_helm_keeps() {
         _ => false,
     };
     assert!(warnings.iter().any(hidden), "{warnings:?}");
+}
+
+#[test]
+fn the_newest_entry_of_helm_says_how_the_last_release_was_applied() {
+    let mut older = web();
+    let entries = older["metadata"]["managedFields"]
+        .as_array_mut()
+        .expect("a list");
+    entries.push(json!({"manager": "helm", "operation": "Update", "apiVersion": "apps/v1", "fieldsType": "FieldsV1",
+        "time": "2025-12-31T00:00:00Z", "fieldsV1": {"f:metadata": {"f:labels": {"f:old": {}}}}}));
+    let mut newer = older.clone();
+    newer["metadata"]["managedFields"][3]["time"] = "2026-02-01T00:00:00Z".into();
+    let assumed = |live: Value| {
+        let helm = DeliveryTool::new(Preset::Helm4);
+        let preview = preview(helm, vec![live], vec![manifest(None, "nginx:1.28")]);
+        row(&preview, "web").assumed.clone()
+    };
+    let of_older = assumed(older);
+    assert!(
+        of_older.contains(&Assumed::ServerSideRelease),
+        "{of_older:?}"
+    );
+    assert!(
+        !of_older.contains(&Assumed::ClientSideRelease),
+        "{of_older:?}"
+    );
+    let of_newer = assumed(newer);
+    assert!(
+        of_newer.contains(&Assumed::ClientSideRelease),
+        "{of_newer:?}"
+    );
+}
+
+#[test]
+fn another_object_of_the_release_names_the_release() {
+    let mut unnamed = applied_in_the_client();
+    let metadata = unnamed["metadata"].as_object_mut().expect("a map");
+    metadata.remove("labels");
+    metadata["annotations"]
+        .as_object_mut()
+        .expect("a map")
+        .retain(|name, _| !name.contains("helm"));
+    let next = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"},
+        "data": {"LOG": "debug"}});
+    let mut helm = DeliveryTool::new(Preset::Helm4);
+    helm.last_release = Some(ReleaseMethod::ServerSide);
+    let both = vec![next, manifest(None, "nginx:1.27")];
+    let preview = preview(helm, vec![unnamed, web()], both);
+    let steps = row(&preview, "settings")
+        .hand_overs
+        .iter()
+        .flat_map(|it| &it.steps);
+    let upgrades: Vec<&str> = steps
+        .map(|it| it.text.as_str())
+        .filter(|it| it.contains("helm upgrade"))
+        .collect();
+    assert!(!upgrades.is_empty());
+    for text in upgrades {
+        assert!(text.contains("helm upgrade shop "), "{text}");
+    }
 }

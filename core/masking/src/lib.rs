@@ -49,7 +49,7 @@ pub use structure::{has_structure, names_secret};
 pub const MASK: &str = "••••••";
 
 /// The beginning of the stand-in for a private value in a shared object.
-const STAND_IN: &str = "left-out-";
+pub const STAND_IN: &str = "left-out-";
 
 /// A value that looks private.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

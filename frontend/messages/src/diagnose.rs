@@ -26,8 +26,8 @@ pub use crate::input::{
 };
 pub use crate::ways::{
     assumption, client_long, column_fate, effect, fate, field_fate, instruction_warning,
-    more_fields, next_outcome, next_write, not_settling, owners_change, remedy, row_answer,
-    row_notes, rows_markdown, way, way_whole,
+    more_fields, next_outcome, next_write, not_settling, out_settles, owners_change, remedy,
+    row_answer, row_notes, rows_markdown, way, way_whole,
 };
 use crate::{en, load_error, request_problem};
 

@@ -134,10 +134,22 @@ pub fn error_advice(one: &ReportedError) -> Option<String> {
         PrintedError::PatchRefused { is_json: true } => en::advice_patch(),
         PrintedError::PatchRefused { is_json: false } => en::advice_patch_of_manifest(),
         PrintedError::TestFailed { .. } => en::advice_test(),
+        PrintedError::Invalid { problem, .. } if is_immutable(problem) => en::advice_immutable(),
         PrintedError::Request(problem) => request_problem::advice(problem),
         PrintedError::Tool(problem) => request_problem::tool_advice(problem),
         _ => return None,
     })
+}
+
+/// Returns whether a server says that no write changes the field: of a StatefulSet it names the fields that can change
+/// (`pkg/apis/apps/validation/validation.go ValidateStatefulSetUpdate`, v1.36).
+fn is_immutable(problem: &str) -> bool {
+    [
+        "field is immutable",
+        "updates to statefulset spec for fields other than",
+    ]
+    .iter()
+    .any(|words| problem.contains(words))
 }
 
 /// Returns whether a tool repeats a refused write by itself.

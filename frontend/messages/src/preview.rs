@@ -161,6 +161,7 @@ pub fn assumed(assumed: &Assumed) -> String {
         Assumed::InState => en::assumed_in_state(),
         Assumed::InRelease => en::assumed_in_release(),
         Assumed::ClientSideRelease => en::assumed_client_side(),
+        Assumed::ServerSideRelease => en::assumed_server_side_release(),
         Assumed::FirstRelease => en::assumed_first_release(),
         Assumed::DefinitionOfCrds => en::assumed_crds(),
         Assumed::DeletionConfirmed => en::assumed_confirmed(),
@@ -180,6 +181,7 @@ pub fn hand_over(out: &HandOver) -> (String, String) {
         HandOverKind::TakeOver => en::upgrade_take_over(),
     };
     let mut note = match (out.settles, out.written_back_by.as_slice()) {
+        (true, _) if out.client_side_may_write => en::upgrade_settles_until_apply(),
         (true, _) => en::upgrade_settles(),
         (false, []) => en::upgrade_settles_not(),
         (false, back) => en::upgrade_settles_back(&back.join(", ")),

@@ -350,6 +350,14 @@ pub fn remedy(out: &Remedy) -> (String, String) {
     }
 }
 
+/// Says that a way out settles the conflict, and who may write the old values back all the same.
+pub fn out_settles(out: &Remedy) -> String {
+    match out.client_side_may_write() {
+        true => en::out_settles_until_apply(),
+        false => en::out_settles(),
+    }
+}
+
 /// Says the number of ways out that do not settle the conflict; empty if all of them may.
 pub fn not_settling<'a>(outs: impl Iterator<Item = &'a Remedy>) -> String {
     match outs

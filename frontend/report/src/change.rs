@@ -143,7 +143,7 @@ fn remedy(out: &mut CaseDocument, settled: &SettledConflict) {
     out.heading(4, &title);
     out.says(&says);
     if of.settles {
-        out.says(&label::out_settles());
+        out.says(&messages::out_settles(of));
     }
     for note in messages::row_notes(&of.row) {
         out.bullet(&note);

@@ -134,7 +134,10 @@ fn Exports(props: &ExportsProps) -> Html {
                     <div class="row-actions">
                         { save(
                             "hand-over.sh",
-                            label::upgrade_script(&(count - script.left.len())),
+                            match script_runs {
+                                true => label::upgrade_script(&(count - script.left.len())),
+                                false => label::upgrade_by_hand(&(count - script.left.len())),
+                            },
                             move || script.text.clone(),
                         ) }
                         <span class="muted">{ if script_runs { label::upgrade_script_says() } else { label::upgrade_script_by_hand() } }</span>

@@ -46,7 +46,7 @@ fn remedy(store: &StateHandle, settled: &SettledConflict) -> Html {
             <h3>{ title.clone() }</h3>
             <p>{ says }</p>
             if out.settles {
-                <p class="ok">{ label::out_settles() }</p>
+                <p class="ok">{ messages::out_settles(out) }</p>
             }
             <ul class="says">
                 { for messages::row_notes(&out.row).into_iter().map(|note| html! {

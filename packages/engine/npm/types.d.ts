@@ -96,6 +96,8 @@ export interface Prediction {
   handOvers: {
     kind: "leave" | "migrate" | "takeOver";
     settles: boolean;
+    /** Whether the next client-side apply of the old manifest writes the old values back. */
+    clientSideMayWrite: boolean;
     writtenBackBy: string[];
     steps: unknown[];
     toolHasNoOption: boolean;

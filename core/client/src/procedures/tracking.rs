@@ -115,6 +115,19 @@ pub fn helm_updates(live: &Value) -> bool {
     entries.any(|entry| is_entry_of(entry, &manager, ManagedFieldsOperation::Update, ""))
 }
 
+/// Returns whether the newest entry of Helm in an object is of an apply: its last release was applied server-side.
+pub fn helm_applied_last(live: &Value) -> bool {
+    let manager = helm_manager(live).unwrap_or_else(|| "helm".to_owned());
+    let newest = |operation| {
+        let entries = live.managed_entries().iter();
+        let own = entries.filter(|entry| is_entry_of(entry, &manager, operation, ""));
+        own.map(|entry| text(entry, "time")).max()
+    };
+    // A time without a fraction, in UTC: the order of the texts is that of the times.
+    let applied = newest(ManagedFieldsOperation::Apply);
+    applied.is_some() && applied > newest(ManagedFieldsOperation::Update)
+}
+
 /// Returns a manifest with the additions of the tool. Additions that are not known are left out.
 pub fn tracked(preset: Preset, mut manifest: Value, live: &Value) -> Value {
     let by = DeliveredBy::from_objects(&[live, &manifest]);

@@ -287,7 +287,7 @@ fn own_tool(error: &PrintedError) -> Option<ErrorSource> {
         PrintedError::NotOfRelease | PrintedError::ForceWithoutServerSide => {
             Some(ErrorSource::Helm)
         }
-        PrintedError::Tool(problem) => Some(problem.tool()),
+        PrintedError::Tool(problem) => problem.tool(),
         _ => None,
     }
 }

@@ -31,14 +31,14 @@ pub enum ToolProblem {
 }
 
 impl ToolProblem {
-    /// The tool that says it.
-    pub(super) fn tool(&self) -> ErrorSource {
+    /// The tool that says it. The words of Terraform do not say which provider it runs.
+    pub(super) fn tool(&self) -> Option<ErrorSource> {
         match self {
             Self::ReleasePending
             | Self::NoDeployedRelease
             | Self::ReleaseNameInUse
-            | Self::RevisionExists => ErrorSource::Helm,
-            Self::StateLocked | Self::OtherThanPlanned { .. } => ErrorSource::Terraform,
+            | Self::RevisionExists => Some(ErrorSource::Helm),
+            Self::StateLocked | Self::OtherThanPlanned { .. } => None,
         }
     }
 }

@@ -51,6 +51,9 @@ pub enum Assumed {
     InRelease,
     /// Helm owns fields by Update: the last release is taken to have been applied in the client.
     ClientSideRelease,
+    /// Helm owns fields by Update, and it applied after that: the last release is taken to have been applied
+    /// server-side.
+    ServerSideRelease,
     /// Nothing shows an earlier release: Helm is taken to install.
     FirstRelease,
     /// Only the manifests have the definition of the kind. Helm is taken to install it from `crds/` before it reads the
@@ -81,6 +84,7 @@ impl Assumed {
             Self::PreviousRelease
                 | Self::InState
                 | Self::ClientSideRelease
+                | Self::ServerSideRelease
                 | Self::ServerSide
                 | Self::Tracking
         )

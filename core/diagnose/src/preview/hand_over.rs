@@ -15,6 +15,9 @@ pub struct HandOver {
     /// `true` if it settles the conflict: all was accepted, the next write changes nothing, and nobody is
     /// known to write the fields again.
     pub settles: bool,
+    /// `true` if a client-side `kubectl apply` had set a value that the way out changes. Run again with its manifest, it
+    /// meets no conflict and writes its value back.
+    pub client_side_may_write: bool,
     /// The managers that will write their values again.
     pub written_back_by: Vec<String>,
     /// The instructions, in their order.
@@ -66,12 +69,12 @@ fn hand_over(table: &ChangeTable, preset: Preset, out: &Remedy, values: bool) ->
     };
     let content = match values {
         true => CaseContent::Whole,
-        false => CaseContent::WithoutValues,
+        false => CaseContent::Masked,
     };
     // `helm upgrade --force-conflicts` forces every object of the release.
     let tool_has_no_option = kind == HandOverKind::TakeOver && preset == Preset::Helm4;
     let instructions = if tool_has_no_option {
-        table.by_kubectl(&out.row, values)
+        table.by_kubectl(&out.row, content)
     } else {
         table.instructions_out(out, content)
     };
@@ -85,6 +88,7 @@ fn hand_over(table: &ChangeTable, preset: Preset, out: &Remedy, values: bool) ->
     Some(HandOver {
         kind,
         settles: out.settles,
+        client_side_may_write: out.client_side_may_write(),
         written_back_by: back,
         steps: instructions,
         tool_has_no_option,

@@ -22,7 +22,8 @@ use super::written_manifest::WrittenManifest;
 use super::{AfterRefusal, Assumed, Hook, Preview, PreviewInput, order, sync_wave};
 use crate::case::{Installed, MadeUpIdentity, ObjectId};
 use crate::ways::{
-    ChangeTable, DeliveredBy, OnOwned, RowProgress, WantedChange, Way, is_of_release, tracked_as,
+    ChangeTable, DeliveredBy, OnOwned, ReleaseMethod, RowProgress, WantedChange, Way,
+    helm_applied_last, is_of_release, tracked_as, tracking,
 };
 
 /// A preview that runs in parts: an object each. Cheap to clone.
@@ -418,16 +419,21 @@ impl PreviewRun {
             notes: Vec::new(),
             made_up: MadeUpIdentity::default(),
         };
-        let exists = installed.object().is_some();
+        let live = installed.object();
+        // What the tool adds to one object shows what it adds to all.
+        let is_known = live.is_some_and(|live| tracking::is_known(tool.preset, manifest, live));
         let sibling = self.cluster.sibling(tool.preset, &self.written.keys);
-        let manifest = match sibling.filter(|_| !exists) {
+        let manifest = match sibling.filter(|_| !is_known) {
             Some(sibling) => tracked_as(tool.preset, manifest.clone(), sibling),
             None => manifest.clone(),
         };
         let change = WantedChange {
             manager: tool.manager.clone(),
             previous: self.written.earlier.get(key).cloned(),
-            last_release: tool.last_release.unwrap_or_default(),
+            last_release: tool.last_release.unwrap_or_else(|| match live {
+                Some(live) if helm_applied_last(live) => ReleaseMethod::ServerSide,
+                _ => ReleaseMethod::default(),
+            }),
             ..WantedChange::manifest(manifest)
         };
         ChangeTable::new(&installed, change)

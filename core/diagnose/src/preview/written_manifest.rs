@@ -12,7 +12,9 @@ use super::row::{PreviewObject, PreviewOutcome, PreviewRow, Trouble};
 use super::run::Written;
 use super::run_row::{Earlier, stuck};
 use super::{Assumed, PreviewInput, hand_over};
-use crate::ways::{self, ChangeTable, PartialRow, Way, helm_updates, is_of_release};
+use crate::ways::{
+    self, ChangeTable, PartialRow, Way, helm_applied_last, helm_updates, is_of_release,
+};
 
 /// A manifest that the tool wrote. Its row is independent of what is written after it.
 pub(super) struct WrittenManifest {
@@ -80,7 +82,10 @@ impl WrittenManifest {
         let helm = tool.preset == Preset::Helm4 && exists;
         let unsaid = tool.last_release.is_none();
         if helm && unsaid && helm_updates(&run.before) {
-            all.push(Assumed::ClientSideRelease);
+            all.push(match helm_applied_last(&run.before) {
+                true => Assumed::ServerSideRelease,
+                false => Assumed::ClientSideRelease,
+            });
         }
         let of_release = !tool.preset.is_helm() || !exists || is_of_release(&run.before, None);
         if self.input.earlier.is_none() && !of_release {

@@ -37,7 +37,7 @@ pub(crate) use masked_row::shown_value;
 pub(crate) use optimist_client::manifest_fields::part as part_of;
 pub use optimist_client::tracking::DeliveredBy;
 pub(crate) use optimist_client::tracking::{
-    self, helm_updates, is_delivered, is_of_release, tracked_as,
+    self, helm_applied_last, helm_updates, is_delivered, is_of_release, tracked_as,
 };
 pub use optimist_client::{ChangeContent, OnOwned, ReleaseMethod, WantedChange, Way};
 pub use remedy::{PartialWaysOut, Remedy, RemedyKind};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use optimist_apiserver::apply::{
-    ManagedFieldsOperation, Managers, Owned, Path, from_fields_v1, to_fields_v1,
+    ManagedFieldsOperation, Manager, Managers, Owned, Path, from_fields_v1, to_fields_v1,
 };
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::Fact;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::manifest;
 use super::row::{self, PartialRow, Row, RowProgress};
-use super::{ChangeTable, OnOwned, RunningClient, Way, read};
+use super::{ChangeTable, FieldEffect, OnOwned, RunningClient, Way, read};
 
 /// A way out of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +53,25 @@ pub struct Remedy {
     /// `true` if the fields in conflict keep their values, and each still has an owner beside the apply of
     /// the writer. kubectl makes the entry of client-side apply its own, so that no other is left.
     pub others_own: bool,
+}
+
+impl Remedy {
+    /// Returns whether a client-side `kubectl apply` had set a value that is another one now, or gone. It meets no
+    /// conflict: if somebody runs it again with the same manifest, it writes its value back.
+    pub fn client_side_may_write(&self) -> bool {
+        let is_client_side = |manager: &Manager| {
+            manager.name == CLIENT_SIDE && manager.operation == ManagedFieldsOperation::Update
+        };
+        let changed = [
+            FieldEffect::TakenOver,
+            FieldEffect::Changed,
+            FieldEffect::Removed,
+        ];
+        let mut fields = self.row.fields.iter();
+        fields.any(|field| {
+            changed.contains(&field.effect) && field.owners_before.iter().any(is_client_side)
+        })
+    }
 }
 
 impl ChangeTable {

@@ -77,6 +77,7 @@ crate::catalogue::messages! {
     upgrade_migrate() "Make the fields of client-side apply the tool's own";
     upgrade_take_over() "Take the fields over, in this object alone";
     upgrade_settles() "This settles the conflict.";
+    upgrade_settles_until_apply() "This settles the conflict. But kubectl-client-side-apply may write again: the next kubectl apply of the old manifest meets no conflict, and writes the old values back.";
     upgrade_settles_not() "This does not settle the conflict.";
     upgrade_settles_back(managers) "This does not settle the conflict: {managers} may write again.";
     upgrade_no_option() "The tool's own option forces every object that it writes.";
@@ -85,6 +86,7 @@ crate::catalogue::messages! {
     upgrade_warning(warning) "warning: {warning}";
     upgrade_assumed(assumption) "assumed: {assumption}";
     upgrade_script(count) "Hand-over script, objects: {count}";
+    upgrade_by_hand(count) "Hand-over by hand, objects: {count}";
     upgrade_script_says() "It runs dry runs only. With --write it stores.";
     upgrade_script_by_hand() "No command of it runs. Its comments say what to do by hand.";
     upgrade_script_left(objects) "Not in the script: {objects}. Nothing settles their conflict, or the chosen way does not exist for them.";
@@ -105,6 +107,7 @@ crate::catalogue::messages! {
     assumed_in_state() "the objects that exist are in Terraform's state, which was not given; it does not write those that are not";
     assumed_in_release() "the object belongs to the release, though its labels and annotations do not say so; if it does not, Helm refuses the upgrade unless it has --take-ownership";
     assumed_client_side() "the last release was applied in the client";
+    assumed_server_side_release() "the last release was applied server-side, because the newest entry of Helm in managedFields is an apply";
     assumed_first_release() "this is the first release; helm upgrade refuses a manifest without a name";
     assumed_crds() "the definition is in crds/ of the chart; Helm refuses the whole release if it is a template";
     assumed_confirmed() "the deletion is confirmed; Argo CD waits for that, because the object has Prune=confirm";

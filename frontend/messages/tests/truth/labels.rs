@@ -238,6 +238,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "upgrade_markdown", "upgrade_migrate", "upgrade_no_option", "upgrade_owned_by",
         "upgrade_quiet", "upgrade_script", "upgrade_script_by_hand", "upgrade_script_left",
         "upgrade_script_says", "upgrade_settles", "upgrade_settles_back", "upgrade_settles_not",
+        "upgrade_settles_until_apply", "warning_by_kubectl", "upgrade_by_hand", "assumed_server_side_release",
         "upgrade_stuck_version", "upgrade_take_over", "upgrade_warning", "upgrade_becomes",
         "upgrade_changes_nothing", "upgrade_checks_first", "upgrade_reads_all_first", "upgrade_created_each_time",
         "upgrade_created_again", "upgrade_goes", "upgrade_goes_on", "upgrade_kept", "upgrade_more",

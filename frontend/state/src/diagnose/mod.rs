@@ -329,9 +329,7 @@ impl DiagnoseState {
     /// text.
     fn wait(&mut self, text: &str) {
         self.problem = None;
-        // A case that was kept has the messages of an object behind it.
-        let is_waiting = self.waiting.iter().any(|it| **it == *text);
-        if text.trim().is_empty() || is_waiting {
+        if text.trim().is_empty() || self.waits_as_messages(text) {
             return;
         }
         for part in parts(text) {
@@ -341,6 +339,14 @@ impl DiagnoseState {
                 self.wait_for(&messages);
             }
         }
+    }
+
+    /// Returns whether a text is waiting that came from the status of an object. A case that was kept has it behind that
+    /// object.
+    fn waits_as_messages(&self, text: &str) -> bool {
+        let mut before = self.waiting.iter();
+        self.waiting.iter().any(|it| **it == *text)
+            && before.any(|it| condition_messages(it).is_some_and(|it| it == text))
     }
 
     fn is_known(&self, text: &str) -> bool {

@@ -2,22 +2,26 @@
 
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::text;
-use optimist_client::{Preset, Strategy, to_yaml};
+use optimist_client::{Preset, Strategy};
 use optimist_code::kubectl_object;
 use optimist_code::one_line;
 use optimist_simulation::Exchange;
 use serde_json::Value;
 
 use super::entries::{EntryChange, changes, named};
-use super::lines::changed_lines;
 use super::warning::{not_in_dry_run, of_writer};
-use super::{Instruction, InstructionLanguage, InstructionWarning, applies};
+use super::{CaseContent, Instruction, InstructionWarning, applies};
 use crate::ways::{ChangeTable, FieldEffect, OnOwned, Remedy, Row};
 
 impl ChangeTable {
     /// Returns the steps of a way out in which other managers give fields up: the apply of the
     /// writer with its own tool, and the changes in the entries of the others.
-    pub(super) fn handover(&self, out: &Remedy, preset: Preset, values: bool) -> Vec<Instruction> {
+    pub(super) fn handover(
+        &self,
+        out: &Remedy,
+        preset: Preset,
+        content: CaseContent,
+    ) -> Vec<Instruction> {
         let row = &out.row;
         let subject = self.subject();
         let (namespace, name) = (self.command_namespace(), self.command_name());
@@ -38,7 +42,7 @@ impl ChangeTable {
                     let Some(sent) = requests.iter().rev().find(|it| applies(it)) else {
                         continue;
                     };
-                    let own = self.own_apply(row, preset, (applied, sent), values);
+                    let own = self.own_apply(row, preset, (applied, sent), content);
                     applied = Some(&sent.sent);
                     own
                 }
@@ -67,17 +71,15 @@ impl ChangeTable {
         row: &Row,
         preset: Preset,
         (applied, sent): (Option<&Value>, &Exchange),
-        values: bool,
+        content: CaseContent,
     ) -> Vec<Instruction> {
         let lines = match applied {
-            None => self.lines(preset, row, &sent.sent),
-            Some(applied) => changed_lines(&to_yaml(applied), &to_yaml(&sent.sent))
-                .map(|text| Instruction::with_values(InstructionLanguage::Lines, text)),
+            None => self.lines(preset, row, &sent.sent, content),
+            Some(applied) => self.lines_between(row, (applied, &sent.sent), content),
         };
-        let lines = lines.map(|it| if values { it } else { it.without_values() });
         let mut all: Vec<Instruction> = lines.into_iter().collect();
         if preset == Preset::KubectlApplyServerSide {
-            let sent = Some(sent).filter(|_| values);
+            let sent = Some(sent).filter(|_| content == CaseContent::Whole);
             let mut apply = self.server_side(row, OnOwned::Usual, sent);
             if let Some(apply) = &mut apply {
                 apply.warnings.extend(of_writer(row));

@@ -1,11 +1,111 @@
 //! The lines in which two manifests differ.
 
+use optimist_apiserver::apply::Path;
+use optimist_apiserver::server::Fact;
+use optimist_client::{Preset, to_yaml};
+use optimist_masking::{MASK, Masking, STAND_IN};
+use serde_json::Value;
+
+use super::super::{ChangeTable, Row, manifest, tracking};
+use super::{CaseContent, Instruction, InstructionLanguage};
+
+impl Instruction {
+    /// Lines with the names of their fields alone.
+    pub(super) fn without_values(self) -> Self {
+        Self {
+            text: names_alone(&self.text),
+            has_values: false,
+            ..self
+        }
+    }
+}
+
+impl ChangeTable {
+    /// The lines of the manifest that are to be changed so that it is another one.
+    pub(super) fn lines(
+        &self,
+        preset: Preset,
+        row: &Row,
+        wanted: &Value,
+        content: CaseContent,
+    ) -> Option<Instruction> {
+        let said = self.manifest(row);
+        if said.is_null() {
+            return None;
+        }
+        let said = tracking::tracked(preset, said, &row.before);
+        self.lines_between(row, (&said, wanted), content)
+    }
+
+    /// The lines in which two manifests differ.
+    pub(super) fn lines_between(
+        &self,
+        row: &Row,
+        (before, after): (&Value, &Value),
+        content: CaseContent,
+    ) -> Option<Instruction> {
+        let lines = |text| Instruction::with_values(InstructionLanguage::Lines, text);
+        if content == CaseContent::Masked {
+            let text = masked_lines(&row.before, before, after)?;
+            return Some(Instruction {
+                has_values: false,
+                ..lines(text)
+            });
+        }
+        let all = lines(changed_lines(&to_yaml(before), &to_yaml(after))?);
+        Some(match content {
+            CaseContent::Whole => all,
+            _ => all.without_values(),
+        })
+    }
+
+    /// The lines of the fields in conflict, of a manifest that a message describes: nobody knows what else it has beside
+    /// them, so that the lines above them stay.
+    pub(super) fn lines_in_conflict(&self, preset: Preset, row: &Row) -> Option<Instruction> {
+        let said = tracking::tracked(preset, self.manifest(row), &row.before);
+        let facts = self.refused_facts(row).into_iter();
+        let named = facts.filter_map(|fact| match fact {
+            Fact::OwnedByOther { field, .. } => Some(field),
+            _ => None,
+        });
+        let named: Vec<String> = named.collect();
+        let fields = manifest::printed(&said, &named, self.subject().resource());
+        let before = with_more(&said, &fields);
+        let mut after = before.clone();
+        fields.iter().for_each(|field| field.remove(&mut after));
+        let text = changed_lines(&to_yaml(&before), &to_yaml(&after))?;
+        Some(Instruction::with_values(InstructionLanguage::Lines, text))
+    }
+}
+
+/// A manifest with something more beside each of some fields, so that nothing above them becomes empty without them.
+fn with_more(manifest: &Value, fields: &[Path]) -> Value {
+    let mut more = manifest.clone();
+    for field in fields {
+        let mut above = field.clone();
+        above.0.pop();
+        let beside = match above.find(&more).cloned() {
+            Some(Value::Object(mut members)) => {
+                members.insert("~".to_owned(), Value::Null);
+                Value::Object(members)
+            }
+            Some(Value::Array(mut items)) => {
+                items.push(Value::Null);
+                Value::Array(items)
+            }
+            _ => continue,
+        };
+        above.put(&mut more, beside);
+    }
+    more
+}
+
 /// The most comparisons of lines.
 const COMPARISONS: usize = 4_000_000;
 
 /// The lines that go (`-`) and come (`+`), each with the lines that it stands below. `None` if nothing
 /// differs, or the texts are too long to be compared.
-pub(super) fn changed_lines(before: &str, after: &str) -> Option<String> {
+fn changed_lines(before: &str, after: &str) -> Option<String> {
     let [before, after] = [names_first(before), names_first(after)];
     let before: Vec<&str> = before.iter().map(String::as_str).collect();
     let after: Vec<&str> = after.iter().map(String::as_str).collect();
@@ -31,9 +131,45 @@ pub(super) fn changed_lines(before: &str, after: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// The mark behind a value that looks private and comes: it is another one than the value that goes.
+const NEW_VALUE: &str = "# another value";
+
+/// Lines of [`changed_lines`] of two manifests, with a mask in the place of each value that looks private in one of them
+/// or in the object.
+fn masked_lines(object: &Value, before: &Value, after: &Value) -> Option<String> {
+    let mut masking = Masking::shared([]);
+    let [mut object, mut before, mut after] = [object, before, after].map(Value::clone);
+    for one in [&mut object, &mut before, &mut after] {
+        masking.object(one);
+    }
+    let known = masking.known_values();
+    known.replace(&mut before);
+    known.replace(&mut after);
+    // Each value has a stand-in of its own until then, so that a change of it is one.
+    let lines = changed_lines(&to_yaml(&before), &to_yaml(&after))?;
+    Some(lines.lines().map(with_mask).collect())
+}
+
+/// A line with the mask in the place of its stand-ins.
+fn with_mask(line: &str) -> String {
+    let mut parts = line.split(STAND_IN);
+    let mut masked = parts.next().unwrap_or_default().to_owned();
+    let mut is_masked = false;
+    for part in parts {
+        masked.push_str(MASK);
+        masked.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+        is_masked = true;
+    }
+    if is_masked && line.starts_with('+') {
+        masked.push_str(&format!(" {NEW_VALUE}"));
+    }
+    masked.push('\n');
+    masked
+}
+
 /// Lines of [`changed_lines`] without their values. An item of a list that is a value is a dash alone: an
 /// argument of a command can be a password.
-pub(super) fn names_alone(lines: &str) -> String {
+fn names_alone(lines: &str) -> String {
     lines
         .lines()
         .map(|line| {

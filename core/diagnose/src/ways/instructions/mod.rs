@@ -10,8 +10,6 @@ mod lines;
 mod tool;
 mod warning;
 
-use optimist_apiserver::apply::Path;
-use optimist_apiserver::server::Fact;
 use optimist_client::{Preset, Strategy, changes, to_yaml};
 use optimist_code::{
     ClientRequest, ControllerRuntimeMethod, client_go, controller_runtime, kubectl,
@@ -22,13 +20,11 @@ use optimist_simulation::Exchange;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::lines::{changed_lines, names_alone};
 use self::tool::ToolInstruction;
 use crate::case::MadeUpIdentity;
 
 use super::{
     ChangeContent, ChangeTable, DeliveredBy, OnOwned, Remedy, RemedyKind, Row, Way, manifest,
-    tracking,
 };
 
 pub use warning::InstructionWarning;
@@ -58,7 +54,9 @@ pub struct Instruction {
 pub enum CaseContent {
     /// The values and the owners.
     Whole,
-    /// The owners and the names of fields. Values look private.
+    /// The owners, the names of fields, and in lines the values that do not look private.
+    Masked,
+    /// The owners and the names of fields.
     WithoutValues,
     /// Neither: they are made up.
     MadeUp,
@@ -118,23 +116,23 @@ impl Instruction {
     }
 }
 
-impl Instruction {
-    /// Lines with the names of their fields alone.
-    fn without_values(self) -> Self {
-        Self {
-            text: names_alone(&self.text),
-            has_values: false,
-            ..self
-        }
-    }
-}
-
 impl ChangeTable {
     /// Returns the instructions that do the same as a row. Empty for the HorizontalPodAutoscaler, which
     /// nobody runs by hand, and if the client sends nothing that a command could send. Without `values`,
     /// which may be private or made up, a command names the manifest as a file.
     pub fn instructions(&self, row: &Row, values: bool) -> Vec<Instruction> {
-        let mut all = self.with_values(row, values);
+        let content = match values {
+            true => CaseContent::Whole,
+            false => CaseContent::WithoutValues,
+        };
+        self.instructions_with(row, content)
+    }
+
+    /// Returns the instructions that do the same as a row, like [`instructions`](Self::instructions), with a part of the
+    /// case in them.
+    pub fn instructions_with(&self, row: &Row, content: CaseContent) -> Vec<Instruction> {
+        let values = content == CaseContent::Whole;
+        let mut all = self.with_content(row, content);
         all.retain(|one| values || !one.has_values);
         if let Some(first) = all.first_mut() {
             first.warnings.extend(self.warnings(row));
@@ -142,7 +140,8 @@ impl ChangeTable {
         all
     }
 
-    fn with_values(&self, row: &Row, values: bool) -> Vec<Instruction> {
+    fn with_content(&self, row: &Row, content: CaseContent) -> Vec<Instruction> {
+        let values = content == CaseContent::Whole;
         let Way::Client(preset, on_owned) = row.way else {
             return self.file("create", values).into_iter().collect();
         };
@@ -151,12 +150,14 @@ impl ChangeTable {
         if on_owned == OnOwned::LeaveOut {
             // Of a manifest that was brought, all lines are known.
             let lines = match row.values_made_up && !values {
-                true => self.lines_in_conflict(preset, row),
+                true => self
+                    .lines_in_conflict(preset, row)
+                    .map(Instruction::without_values),
                 false => row
                     .last_apply()
-                    .and_then(|it| self.lines(preset, row, &it.sent)),
+                    .and_then(|it| self.lines(preset, row, &it.sent, content)),
             };
-            all.extend(lines.map(|it| if values { it } else { it.without_values() }));
+            all.extend(lines);
         }
         match preset {
             Preset::KubectlApplyServerSide => {
@@ -185,19 +186,20 @@ impl ChangeTable {
     /// Returns the command of kubectl that applies the manifest of a row in the name of its writer: for a
     /// tool that has no option for one object. Where kubectl would also remove what the tool keeps, these are the
     /// instructions of the tool itself.
-    pub fn by_kubectl(&self, row: &Row, values: bool) -> Vec<Instruction> {
+    pub fn by_kubectl(&self, row: &Row, content: CaseContent) -> Vec<Instruction> {
         let Way::Client(_, on_owned) = row.way else {
             return Vec::new();
         };
         let removed = self.removed_by_kubectl(row, on_owned);
         if !removed.is_empty() {
-            let mut all = self.instructions(row, values);
+            let mut all = self.instructions_with(row, content);
             if let Some(first) = all.first_mut() {
                 let warning = InstructionWarning::RemovedByKubectl(removed);
                 first.warnings.push(warning);
             }
             return all;
         }
+        let values = content == CaseContent::Whole;
         let sent = row.last_apply().filter(|_| self.sent_is_known(values));
         let mut instruction = self.server_side(row, on_owned, sent);
         if let Some(instruction) = &mut instruction {
@@ -218,12 +220,12 @@ impl ChangeTable {
         if matches!(out.kind, RemedyKind::Transfer | RemedyKind::Migrate) {
             return match content {
                 CaseContent::MadeUp => Vec::new(),
-                _ => self.handover(out, preset, values),
+                content => self.handover(out, preset, content),
             };
         }
-        let mut all = self.instructions(row, values);
+        let mut all = self.instructions_with(row, content);
         if out.kind == RemedyKind::Agree && values {
-            let mut lines = self.lines(preset, row, &out.manifest);
+            let mut lines = self.lines(preset, row, &out.manifest, content);
             if let (Some(lines), Some(first)) = (&mut lines, all.first_mut()) {
                 lines.warnings.append(&mut first.warnings);
             }
@@ -292,35 +294,6 @@ impl ChangeTable {
             ChangeContent::Manifest(said) => manifest::of_object(said, &row.before),
             ChangeContent::Edited(_) => Value::Null,
         }
-    }
-
-    /// The lines of the manifest that are to be changed so that it is another one.
-    fn lines(&self, preset: Preset, row: &Row, wanted: &Value) -> Option<Instruction> {
-        let said = self.manifest(row);
-        if said.is_null() {
-            return None;
-        }
-        let said = tracking::tracked(preset, said, &row.before);
-        let text = changed_lines(&to_yaml(&said), &to_yaml(wanted))?;
-        Some(Instruction::with_values(InstructionLanguage::Lines, text))
-    }
-
-    /// The lines of the fields in conflict, of a manifest that a message describes: nobody knows what else it has beside
-    /// them, so that the lines above them stay.
-    fn lines_in_conflict(&self, preset: Preset, row: &Row) -> Option<Instruction> {
-        let said = tracking::tracked(preset, self.manifest(row), &row.before);
-        let facts = self.refused_facts(row).into_iter();
-        let named = facts.filter_map(|fact| match fact {
-            Fact::OwnedByOther { field, .. } => Some(field),
-            _ => None,
-        });
-        let named: Vec<String> = named.collect();
-        let fields = manifest::printed(&said, &named, self.subject().resource());
-        let before = with_more(&said, &fields);
-        let mut after = before.clone();
-        fields.iter().for_each(|field| field.remove(&mut after));
-        let text = changed_lines(&to_yaml(&before), &to_yaml(&after))?;
-        Some(Instruction::with_values(InstructionLanguage::Lines, text))
     }
 
     /// A command of kubectl that reads the manifest.
@@ -436,28 +409,6 @@ impl Row {
         }
         object
     }
-}
-
-/// A manifest with something more beside each of some fields, so that nothing above them becomes empty without them.
-fn with_more(manifest: &Value, fields: &[Path]) -> Value {
-    let mut more = manifest.clone();
-    for field in fields {
-        let mut above = field.clone();
-        above.0.pop();
-        let beside = match above.find(&more).cloned() {
-            Some(Value::Object(mut members)) => {
-                members.insert("~".to_owned(), Value::Null);
-                Value::Object(members)
-            }
-            Some(Value::Array(mut items)) => {
-                items.push(Value::Null);
-                Value::Array(items)
-            }
-            _ => continue,
-        };
-        above.put(&mut more, beside);
-    }
-    more
 }
 
 /// Returns whether a request applies a manifest, for good.

@@ -785,6 +785,12 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
     ("advice_other_uid", |_, it| {
         Some(says(it, &["uid in precondition"]))
     }),
+    ("advice_immutable", |_, it| {
+        Some(says(
+            it,
+            &["field is immutable", "updates to statefulset spec"],
+        ))
+    }),
     ("advice_version", |_, it| {
         Some(says(it, &["must be specified for an update", "0x0"]))
     }),

@@ -221,7 +221,7 @@ impl Listener {
                     .any(|it| settles.contains(&it.name()))
             }));
             if claim.settling() == optimist_diagnose::completions::RemedyEffect::Settles {
-                texts.push(optimist_messages::label::out_settles());
+                texts.push(messages::out_settles(claim));
             }
             let content = match claimed.is_made_up() {
                 true => CaseContent::MadeUp,

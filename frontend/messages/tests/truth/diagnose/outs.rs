@@ -45,6 +45,17 @@ fn stores_nothing(line: &str) -> bool {
 }
 
 impl Out {
+    /// Returns whether a value that a client-side apply had set is another one, or gone.
+    fn changes_client_side(&self) -> bool {
+        let owners = owners(&self.run.before);
+        let changed = self.run.changed();
+        let mut before = changed.iter().filter_map(|place| owners.get(place));
+        before.any(|all| {
+            all.iter()
+                .any(|it| it.manager == "kubectl-client-side-apply" && it.operation == "Update")
+        })
+    }
+
     pub fn new(
         installed: &Installed,
         change: &WantedChange,
@@ -147,7 +158,12 @@ pub const OUTS: &[(&str, ConditionOf<Out>)] = &[
             let mut lost = changed.iter().flat_map(|place| out.run.lost_by(place));
             lost.any(|it| it.manager == "kube-controller-manager")
         };
-        Some(out.accepted() && code < 300 && !written && !taken)
+        let settles = out.accepted() && code < 300 && !written && !taken;
+        Some(settles && (out.run.made_up || !out.changes_client_side()))
+    }),
+    ("out_settles_until_apply", |_, out| {
+        let (code, written) = out.again?;
+        Some(out.accepted() && code < 300 && !written && out.changes_client_side())
     }),
     ("open_not_settled", |_, out| Some(out.run.made_up)),
     ("open_settled", |_, out| Some(out.run.made_up)),

@@ -98,8 +98,12 @@ impl TableRun {
                 ClaimProgress::Done(None) => Part::Next,
             },
             Part::Instruct(row) => {
-                let values = self.table.knows_values_of(row.way) && !self.is_private(&row);
-                let mut instructions = self.table.first().instructions(&row, values);
+                let content = match self.table.knows_values_of(row.way) {
+                    false => CaseContent::WithoutValues,
+                    true if self.is_private(&row) => CaseContent::Masked,
+                    true => CaseContent::Whole,
+                };
+                let mut instructions = self.table.first().instructions_with(&row, content);
                 self.keep_known(&mut instructions);
                 Part::Mask(row, instructions)
             }
@@ -135,7 +139,7 @@ impl TableRun {
         let known = !self.made_up || of_manifest && self.table.knows_values_of(out.row.way);
         let content = match (known, private) {
             (false, _) => CaseContent::MadeUp,
-            (true, true) => CaseContent::WithoutValues,
+            (true, true) => CaseContent::Masked,
             (true, false) => CaseContent::Whole,
         };
         let mut instructions = self.table.first().instructions_out(&out, content);
