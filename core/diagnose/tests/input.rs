@@ -170,7 +170,7 @@ fn what_is_missing_is_named_and_nothing_is_guessed() {
         Err(NotDetected::Syntax { .. })
     ));
     // A colon in words is no mistake of YAML.
-    let words = "Error: INSTALLATION FAILED: cannot re-use a name that is still in use";
+    let words = "Error: INSTALLATION FAILED: chart requires kubeVersion: >=1.40.0 which is incompatible with Kubernetes v1.36.0";
     assert_eq!(detect(words), Err(NotDetected::NoKnownMessage));
     assert!(matches!(detect("a: [\nb"), Err(NotDetected::Syntax { .. })));
     let twice = "apiVersion: v1\nkind: Pod\nkind: Pod\nmetadata: {name: a}";

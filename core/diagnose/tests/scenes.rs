@@ -7,7 +7,7 @@ use optimist_client::Preset;
 use optimist_diagnose::case::NotInstalled;
 use optimist_diagnose::message::{ErrorSource, PrintedError, reported_errors};
 use optimist_diagnose::scene::{GivenParts, MissingPart, NoScene, Scene};
-use optimist_diagnose::ways::{CaseContent, ChangeTable, RemedyKind};
+use optimist_diagnose::ways::{CaseContent, ChangeTable, InstructionLanguage, RemedyKind};
 use serde_json::{Value, json};
 
 fn cases(json: &str) -> Vec<Value> {
@@ -479,4 +479,18 @@ fn what_a_person_adds_to_a_message_reaches_its_object_and_no_wrong_name_does() {
     assert_eq!(object.name.as_deref(), Some("web"), "the message says it");
     let object = given("Shop; rm").completed(error).object;
     assert_eq!(object.namespace, None);
+}
+
+#[test]
+fn a_message_without_its_tool_gives_no_tool_the_name_of_kubectl() {
+    let message = "Apply failed with 1 conflict: conflict with \"argocd-controller\" using apps/v1: .spec.replicas";
+    let scene = scene(message).expect("there is a scene");
+    let change = scene.change.expect("it applies");
+    assert_eq!(change.manager, None);
+    let table = ChangeTable::new(&scene.installed, change);
+    let rows = table.rows();
+    let texts = rows.iter().flat_map(|row| table.instructions(row, true));
+    for one in texts.filter(|it| it.language == InstructionLanguage::Terraform) {
+        assert!(!one.text.contains("kubectl"), "{}", one.text);
+    }
 }

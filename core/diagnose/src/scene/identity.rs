@@ -80,3 +80,15 @@ pub(super) fn manager(
     });
     assumed
 }
+
+/// The manager to write by in other ways than the message's: `None` for that of each tool, where neither a message nor a
+/// person says one and the message does not show its tool.
+pub(super) fn chosen_manager(
+    error: &ReportedError,
+    given: &GivenParts,
+    manager: &str,
+) -> Option<String> {
+    let is_said = given.manager.is_some() || error.manager.is_some() || error.tool.is_some();
+    let usual = Preset::KubectlApplyServerSide.manager();
+    (is_said || usual != Some(manager)).then(|| manager.to_owned())
+}

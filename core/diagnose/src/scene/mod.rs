@@ -29,7 +29,7 @@ use crate::message::{ErrorSource, ManagerConflict, PrintedError, ReportedError, 
 use crate::ways::{ReleaseMethod, WantedChange};
 
 pub use given::GivenParts;
-use identity::{manager, named};
+use identity::{chosen_manager, manager, named};
 use kind::KnownKind;
 pub use manifests::{MessageManifests, UnusedManifest};
 pub use no_scene::NoScene;
@@ -390,7 +390,7 @@ impl Draft<'_> {
         let previous = self.given.previous_manifest.as_ref();
         let previous = previous.filter(|_| missing.contains(&MissingPart::ObjectValues));
         let change = (applies && !on_status).then(|| WantedChange {
-            manager: Some(self.manager.clone()),
+            manager: chosen_manager(self.error, self.given, &self.manager),
             // Helm was refused, so it had not taken over its former entries.
             last_release: ReleaseMethod::ServerSide,
             refused,

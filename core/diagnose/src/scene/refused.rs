@@ -4,7 +4,7 @@ use optimist_apiserver::apply::{ManagedFieldsOperation, Managers, Set};
 use optimist_client::bare;
 use serde_json::Value;
 
-use super::{GivenParts, manager, path, sample};
+use super::{GivenParts, chosen_manager, manager, path, sample};
 use crate::case::Installed;
 use crate::message::{ErrorSource, PrintedError, ReportedError};
 use crate::ways::{ReleaseMethod, WantedChange, part_of};
@@ -34,7 +34,7 @@ impl Installed {
         let client = error.tool.and_then(ErrorSource::client);
         let refused = client.map(|client| (client, manager.clone()));
         any.then(|| WantedChange {
-            manager: Some(manager),
+            manager: chosen_manager(error, &GivenParts::default(), &manager),
             // Helm was refused, so it had not taken over its former entries.
             last_release: ReleaseMethod::ServerSide,
             refused,
