@@ -6,6 +6,7 @@ use optimist_diagnose::preview::{
     AfterRefusal, Assumed, FieldChangeKind, HandOver, HandOverKind, Hook, HookAction, Preview,
     PreviewField, PreviewObject, PreviewOutcome, PreviewRow, Trouble,
 };
+use optimist_diagnose::ways::InstructionWarning;
 use serde_json::Value;
 
 use crate::diagnose::manager_name;
@@ -178,6 +179,7 @@ pub fn hand_over(out: &HandOver) -> (String, String) {
     let name = match out.kind {
         HandOverKind::Leave => en::upgrade_leave(),
         HandOverKind::Migrate => en::upgrade_migrate(),
+        HandOverKind::TakeOver if takes_all(out) => en::out_force(),
         HandOverKind::TakeOver => en::upgrade_take_over(),
     };
     let mut note = match (out.settles, out.written_back_by.as_slice()) {
@@ -190,6 +192,16 @@ pub fn hand_over(out: &HandOver) -> (String, String) {
         note = format!("{note} {}", en::upgrade_no_option());
     }
     (name, note)
+}
+
+/// Returns whether the command of a hand-over is the tool's own, though that concerns every object: kubectl, which could
+/// do it for one object, would remove fields.
+fn takes_all(out: &HandOver) -> bool {
+    let warnings = out.steps.iter().flat_map(|step| &step.warnings);
+    out.tool_has_no_option
+        && warnings
+            .into_iter()
+            .any(|it| matches!(it, InstructionWarning::RemovedByKubectl(_)))
 }
 
 /// Names the outcome for an object, in a word or two.

@@ -12,7 +12,7 @@ use optimist_diagnose::remote::{NotAllowed, NotAnswered, NotPredicted};
 use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_diagnose::ways::{ChangeTable, OnOwned, WantedChange, Way};
 use optimist_messages::diagnose::{
-    error_advice, error_title, names_object, no_scene, not_installed, row_notes,
+    error_advice, error_missing, error_title, names_object, no_scene, not_installed, row_notes,
 };
 use optimist_messages::preview::{headline, row_name};
 use optimist_messages::remote::{not_answered, not_predicted};
@@ -319,4 +319,44 @@ fn objects_of_one_name_in_two_namespaces_are_told_apart() {
     let (_, says) = headline(&preview, tool);
     let differs = "ConfigMap prod/web is not written: ConfigMap dev/web is another object, in another namespace.";
     assert!(says.iter().any(|it| it == differs), "{says:?}");
+}
+
+#[test]
+fn an_immutable_field_needs_a_new_object_and_says_what_goes_with_the_old_one() {
+    let selector = "The Deployment \"web\" is invalid: spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"b\"}}: field is \
+                    immutable";
+    let set = "The StatefulSet \"db\" is invalid: spec: Forbidden: updates to statefulset spec for fields other than \
+               'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', \
+               'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+    for text in [selector, set] {
+        let advice = advice(text).expect("there is advice");
+        assert!(advice.contains("--cascade=orphan"), "{advice}");
+    }
+    let other = "The Deployment \"web\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0";
+    assert_eq!(advice(other), None);
+}
+
+#[test]
+fn what_a_tool_keeps_of_its_own_is_about_no_object_and_has_advice() {
+    let texts = [
+        "Error: UPGRADE FAILED: another operation (install/upgrade/rollback) is in progress",
+        "Error: UPGRADE FAILED: \"shop\" has no deployed releases",
+        "Error: INSTALLATION FAILED: cannot re-use a name that is still in use",
+        "Error: UPGRADE FAILED: release: already exists",
+        "Error: Error acquiring the state lock",
+        "Error: Provider produced inconsistent result after apply: .object.spec.replicas: was 3, but now 5",
+    ];
+    for text in texts {
+        let errors = reported_errors(text);
+        let [error] = &errors[..] else {
+            panic!("{text}: {errors:?}");
+        };
+        assert!(error_advice(error).is_some(), "{text}");
+        assert_eq!(error_missing(error), "", "{text}");
+        let why = Scene::rebuild(error, &GivenParts::default()).expect_err("no server says it");
+        assert!(
+            no_scene(&why).contains("The API server refuses nothing"),
+            "{text}"
+        );
+    }
 }
