@@ -11,6 +11,9 @@ use super::wire::request_line;
 use crate::browser;
 use crate::state::State;
 
+/// The style of this part alone.
+const STYLE: &str = include_str!("../style/peek.css");
+
 /// The maximum number of changes of an object that are listed.
 const NAMED: usize = 6;
 
@@ -65,6 +68,7 @@ pub(crate) fn peek(state: &State, pointed: &Pointed) -> Html {
     let Some((step, exchange)) = step.and_then(|step| Some((step, step.exchange.as_ref()?))) else {
         return Html::default();
     };
+    browser::adopt_style(STYLE);
     let slug = super::step_row::slug(step);
     let [middle, half] = pointed.middle;
     let style = format!(

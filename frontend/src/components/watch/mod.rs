@@ -10,14 +10,18 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 use yew::{Event, Html, classes, html};
 
-use crate::browser::ticked;
+use crate::browser::{adopt_style, ticked};
 use crate::state::{Sends, SessionMsg, StateHandle, ViewMsg};
+
+/// The style of this view alone.
+const STYLE: &str = include_str!("../../style/watch_view.css");
 
 /// The maximum number of recent versions in the menu, and of shown events.
 const OFFERED: usize = 50;
 
 /// The stream, newest last and in sight.
 pub(crate) fn stream(store: &StateHandle) -> Html {
+    adopt_style(STYLE);
     let world = store.world();
     let watcher = world.watcher();
     let received = watcher.received();
