@@ -164,7 +164,14 @@ export interface ReportedError {
     | "notSent"
     | "timedOut"
     | "deadlinePassed"
-    | "notStrict";
+    | "notStrict"
+    | "conflict"
+    | "releasePending"
+    | "noDeployedRelease"
+    | "releaseNameInUse"
+    | "revisionExists"
+    | "stateLocked"
+    | "otherThanPlanned";
   object: {
     apiVersion: string | null;
     kind: string | null;

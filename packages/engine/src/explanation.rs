@@ -1,7 +1,9 @@
 //! Explains an error of a tool or of the server.
 
 use optimist_diagnose::input::{Input, detect};
-use optimist_diagnose::message::{ManagerConflict, PrintedError, ReportedError, RequestProblem};
+use optimist_diagnose::message::{
+    ManagerConflict, PrintedError, ReportedError, RequestProblem, ToolProblem,
+};
 use optimist_report::case_markdown;
 use optimist_state::diagnosed;
 use serde_json::{Value, json};
@@ -72,7 +74,16 @@ fn kind(error: &PrintedError) -> &'static str {
         PrintedError::ManagedFieldsSent => "managedFieldsSent",
         PrintedError::OtherThanExpected { .. } => "otherThanExpected",
         PrintedError::NotOverwritten { .. } => "notOverwritten",
+        PrintedError::Tool(problem) => match problem {
+            ToolProblem::ReleasePending => "releasePending",
+            ToolProblem::NoDeployedRelease => "noDeployedRelease",
+            ToolProblem::ReleaseNameInUse => "releaseNameInUse",
+            ToolProblem::RevisionExists => "revisionExists",
+            ToolProblem::StateLocked => "stateLocked",
+            ToolProblem::OtherThanPlanned { .. } => "otherThanPlanned",
+        },
         PrintedError::Request(problem) => match problem {
+            RequestProblem::ConflictAlone => "conflict",
             RequestProblem::DeniedByWebhook { .. } => "deniedByWebhook",
             RequestProblem::WebhookFailed { .. } => "webhookFailed",
             RequestProblem::Expired { .. } => "expired",
