@@ -133,8 +133,8 @@ impl AlignedRows {
         self.lines.get(copy)?.get((*row.cells.get(copy)?)?)
     }
 
-    /// What a row that folds members together folds of a copy. `None` if the copy has none of these members. `within`
-    /// are the rows that it folds.
+    /// The fold of a row in one copy: the members that the copy has. `None` if it has none of them. `within` are the
+    /// rows that the row folds.
     pub fn folded_of(&self, row: &AlignedRow, within: &[AlignedRow], copy: usize) -> Option<Fold> {
         let (parent, _) = row.key.rsplit_once('/')?;
         let members = within.iter().filter_map(|inner| {

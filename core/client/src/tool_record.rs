@@ -1,4 +1,5 @@
-//! What a tool notes in the metadata of an object by itself: no person wrote it, and no person looks for it first.
+//! Records that a tool keeps in the metadata of an object by itself: no person wrote them, and no person looks for them
+//! first.
 
 use optimist_apiserver::apply::{LAST_APPLIED, PathElement};
 use optimist_apiserver::pointer::unescape;

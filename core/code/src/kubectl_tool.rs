@@ -20,7 +20,7 @@ use crate::shell::{delimiter, quote};
 pub struct ToolCommand {
     /// The command.
     pub command: String,
-    /// What the terminal shows; `None` if that is not known.
+    /// The lines that the terminal shows; `None` if they are not known.
     pub output: Option<KubectlOutput>,
 }
 

@@ -44,7 +44,7 @@ impl PartialEq for SharedItem {
 pub(super) struct CardProps {
     pub(super) item: SharedItem,
     pub(super) sender: Dispatcher,
-    /// What people have added to error messages.
+    /// The parts that people have added to error messages.
     pub(super) given: GivenParts,
 }
 

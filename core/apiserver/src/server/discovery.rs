@@ -32,7 +32,7 @@ pub(super) fn answer(
     let resources = &*server.resources;
     let path = request.uri().path();
     let parts: Vec<&str> = path.trim_end_matches('/').split('/').skip(1).collect();
-    let route = Route::of(path, &parts, resources)?;
+    let route = Route::find(path, &parts, resources)?;
     if let Err(refusal) = route.check(request) {
         return Some(Err(refusal));
     }

@@ -463,7 +463,7 @@ impl Watch {
     }
 }
 
-/// How long a watch may last; `None` if its time is over before it begins. A number of seconds becomes one of
+/// The time that a watch may last; `None` if it is over before it begins. A number of seconds becomes one of
 /// nanoseconds, which may overflow (`time.Duration` in `k8s.io/apiserver/pkg/endpoints/handlers/get.go ListResource`,
 /// v1.36).
 fn timeout(server: &ApiServer, seconds: Option<i64>) -> Option<Duration> {

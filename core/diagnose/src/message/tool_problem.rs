@@ -43,28 +43,28 @@ impl ToolProblem {
     }
 }
 
-fn said(problem: ToolProblem) -> Option<Said> {
+fn printed(problem: ToolProblem) -> Option<Said> {
     Some((ObjectHint::default(), PrintedError::Tool(problem)))
 }
 
 pub(super) fn release_pending(_: &str) -> Option<Said> {
-    said(ToolProblem::ReleasePending)
+    printed(ToolProblem::ReleasePending)
 }
 
 pub(super) fn no_deployed_release(_: &str) -> Option<Said> {
-    said(ToolProblem::NoDeployedRelease)
+    printed(ToolProblem::NoDeployedRelease)
 }
 
 pub(super) fn release_name_in_use(_: &str) -> Option<Said> {
-    said(ToolProblem::ReleaseNameInUse)
+    printed(ToolProblem::ReleaseNameInUse)
 }
 
 pub(super) fn revision_exists(_: &str) -> Option<Said> {
-    said(ToolProblem::RevisionExists)
+    printed(ToolProblem::RevisionExists)
 }
 
 pub(super) fn state_locked(_: &str) -> Option<Said> {
-    said(ToolProblem::StateLocked)
+    printed(ToolProblem::StateLocked)
 }
 
 /// The text in which the value is looked for, in words: the paragraph behind the beginning.
@@ -86,7 +86,7 @@ pub(super) fn other_than_planned(text: &str) -> Option<Said> {
         return None;
     }
     let (planned, found) = (plain(planned), plain(found));
-    said(ToolProblem::OtherThanPlanned {
+    printed(ToolProblem::OtherThanPlanned {
         field: field.to_owned(),
         planned,
         found,

@@ -159,44 +159,7 @@ impl Scene {
         given: &GivenParts,
         answer: Option<&CompletionAnswer>,
     ) -> Result<Self, NoScene> {
-        match error.error {
-            PrintedError::OtherThanExpected { .. }
-            | PrintedError::NotOverwritten { .. }
-            | PrintedError::ForceWithoutServerSide
-            | PrintedError::TestFailed { .. }
-            | PrintedError::Tool(_)
-            | PrintedError::NotOfRelease => return Err(NoScene::NotOfTheServer),
-            // Terraform reads the object by itself, and prints no kind.
-            PrintedError::AlreadyExists { .. }
-                if error.object.resource.is_none() && error.object.kind.is_none() =>
-            {
-                return Err(NoScene::NotOfTheServer);
-            }
-            PrintedError::Invalid { .. }
-            | PrintedError::Request(
-                RequestProblem::NotStrict { .. } | RequestProblem::ConflictAlone,
-            )
-            | PrintedError::NotOfSchema { .. }
-            | PrintedError::PatchRefused { is_json: false }
-            | PrintedError::VersionOnCreate => return Err(NoScene::NeedsObjects),
-            PrintedError::Request(_) => return Err(NoScene::NotOfObject),
-            // Most kinds take an Update without a version: which kind it was has to be known.
-            PrintedError::VersionMissing
-                if error.object.resource.is_none()
-                    && error.object.kind.is_none()
-                    && given.kind.is_none() =>
-            {
-                return Err(NoScene::NeedsObjects);
-            }
-            PrintedError::OtherConflict { .. }
-            | PrintedError::Forbidden { .. }
-            | PrintedError::NoRight { .. }
-            | PrintedError::NotFound
-            | PrintedError::NotServed => {
-                return Err(NoScene::OtherPart);
-            }
-            _ => {}
-        }
+        has_scene(error, given)?;
         let mut missing = Vec::new();
         let kind = KnownKind::find(error, given, &mut missing);
         let (usable, refused) = given.without_refused_names(kind.resource.as_deref());
@@ -215,6 +178,47 @@ impl Scene {
         };
         draft.fill(&mut missing);
         draft.play(missing, kind::is_said(error, given))
+    }
+}
+
+/// Returns whether there can be a scene for a message.
+///
+/// # Errors
+/// The reason if there is none.
+fn has_scene(error: &ReportedError, given: &GivenParts) -> Result<(), NoScene> {
+    match error.error {
+        PrintedError::OtherThanExpected { .. }
+        | PrintedError::NotOverwritten { .. }
+        | PrintedError::ForceWithoutServerSide
+        | PrintedError::TestFailed { .. }
+        | PrintedError::Tool(_)
+        | PrintedError::NotOfRelease => Err(NoScene::NotOfTheServer),
+        // Terraform reads the object by itself, and prints no kind.
+        PrintedError::AlreadyExists { .. }
+            if error.object.resource.is_none() && error.object.kind.is_none() =>
+        {
+            Err(NoScene::NotOfTheServer)
+        }
+        PrintedError::Invalid { .. }
+        | PrintedError::Request(RequestProblem::NotStrict { .. } | RequestProblem::ConflictAlone)
+        | PrintedError::NotOfSchema { .. }
+        | PrintedError::PatchRefused { is_json: false }
+        | PrintedError::VersionOnCreate => Err(NoScene::NeedsObjects),
+        PrintedError::Request(_) => Err(NoScene::NotOfObject),
+        // Most kinds take an Update without a version: which kind it was has to be known.
+        PrintedError::VersionMissing
+            if error.object.resource.is_none()
+                && error.object.kind.is_none()
+                && given.kind.is_none() =>
+        {
+            Err(NoScene::NeedsObjects)
+        }
+        PrintedError::OtherConflict { .. }
+        | PrintedError::Forbidden { .. }
+        | PrintedError::NoRight { .. }
+        | PrintedError::NotFound
+        | PrintedError::NotServed => Err(NoScene::OtherPart),
+        _ => Ok(()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who answers a path of discovery, and what is refused before it does.
+//! The routes of discovery, and what each refuses before it answers.
 
 use http::{Method, Request, Response, StatusCode};
 
@@ -8,7 +8,7 @@ use crate::server::resources::Resources;
 use crate::server::view::{self, STREAMED, WRITTEN};
 use crate::status::{Refusal, Status};
 
-/// Who answers a path of discovery.
+/// The part of a server that answers a path of discovery.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Route {
     /// A route of a web service: it has only the method GET, writes these media types, and may end with slashes
@@ -20,8 +20,8 @@ pub(super) enum Route {
 }
 
 impl Route {
-    /// Returns who answers a path; `None` if it is none of discovery.
-    pub(super) fn of(path: &str, parts: &[&str], resources: &Resources) -> Option<Self> {
+    /// Finds the route of a path; `None` if it is none of discovery.
+    pub(super) fn find(path: &str, parts: &[&str], resources: &Resources) -> Option<Self> {
         let ends = path.len() > 1 && path.ends_with('/');
         Some(match parts {
             ["version"] | [".well-known", "openid-configuration"] => {

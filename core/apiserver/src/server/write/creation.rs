@@ -149,15 +149,7 @@ impl ApiServer {
     ) -> Result<(), Refusal> {
         let is_named = !object.name().is_empty();
         if !is_named {
-            let prefix = object.meta_text("generateName");
-            if !prefix.is_empty() {
-                let kept = (0..=MAX_PREFIX)
-                    .rev()
-                    .find(|at| prefix.is_char_boundary(*at));
-                let prefix = prefix.get(..kept.unwrap_or(0)).unwrap_or(prefix);
-                let name = prefix.to_owned() + &self.environment.name_suffix();
-                object.set_meta("name", name);
-            }
+            self.generate_name(object);
         }
         object.set_meta("creationTimestamp", self.environment.now().to_string());
         object.set_meta("uid", self.environment.uid());
@@ -203,6 +195,19 @@ impl ApiServer {
         }
         let kind = info.resource.group_kind_of(object);
         Err(Status::invalid(&kind, object.name(), &errors))
+    }
+
+    /// Names an object that asks for it (`generateName`).
+    fn generate_name(&mut self, object: &mut Value) {
+        let prefix = object.meta_text("generateName");
+        if !prefix.is_empty() {
+            let kept = (0..=MAX_PREFIX)
+                .rev()
+                .find(|at| prefix.is_char_boundary(*at));
+            let prefix = prefix.get(..kept.unwrap_or(0)).unwrap_or(prefix);
+            let name = prefix.to_owned() + &self.environment.name_suffix();
+            object.set_meta("name", name);
+        }
     }
 
     /// Stores a new object, unless its name is taken.
