@@ -245,7 +245,9 @@ async fn a_tool_takes_part_in_every_order() {
     .await;
     let found = page.text(SWITCHES);
     assert!(
-        found.contains("when each request of Editor D is sent: kubectl replace with the object"),
+        found.contains(
+            "when each request of kubectl replace is sent: its manifest is the object of this step"
+        ),
         "{found}"
     );
     page.choose_in(SWITCHES, "With one more actor", "").await;
