@@ -2,7 +2,7 @@
 //! that was applied last, the manifest, and the object
 //! (`k8s.io/kubectl/pkg/cmd/apply/patcher.go patchSimple`, v1.36).
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::bare;
 use optimist_apiserver::apply::LAST_APPLIED;
@@ -76,14 +76,20 @@ pub fn annotated(manifest: &Value) -> Value {
 
 /// A manifest without that annotation: only client-side apply writes it, by itself.
 pub fn without_last_applied(mut manifest: Value) -> Value {
-    let annotations = manifest.metadata_mut().get_mut("annotations");
-    if let Some(Value::Object(annotations)) = annotations
-        && annotations.remove(LAST_APPLIED).is_some()
-        && annotations.is_empty()
-    {
-        manifest.metadata_mut().remove("annotations");
-    }
+    remove_last_applied(manifest.metadata_mut());
     manifest
+}
+
+/// Removes that annotation, and the map if it was alone there. Returns whether it was there.
+pub(crate) fn remove_last_applied(metadata: &mut Map<String, Value>) -> bool {
+    let Some(Value::Object(annotations)) = metadata.get_mut("annotations") else {
+        return false;
+    };
+    let was_there = annotations.remove(LAST_APPLIED).is_some();
+    if was_there && annotations.is_empty() {
+        metadata.remove("annotations");
+    }
+    was_there
 }
 
 fn merged(resource: &Resource, object: &Value, changes: &Value) -> Value {

@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::WrongType;
+use super::client_side_apply::remove_last_applied;
 use super::server_fields::server_owned;
 use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_apiserver::json;
@@ -130,13 +131,8 @@ fn drop_server_owned(object: &mut Value) -> Vec<String> {
             dropped.push(format!("metadata.{field}"));
         }
     }
-    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
-        && annotations.remove(LAST_APPLIED).is_some()
-    {
+    if remove_last_applied(metadata) {
         dropped.push(format!("metadata.annotations[{LAST_APPLIED}]"));
-        if annotations.is_empty() {
-            metadata.remove("annotations");
-        }
     }
     dropped
 }
