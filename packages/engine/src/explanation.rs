@@ -1,9 +1,7 @@
 //! Explains an error of a tool or of the server.
 
 use optimist_diagnose::input::{Input, detect};
-use optimist_diagnose::message::{
-    ManagerConflict, PrintedError, ReportedError, RequestProblem, ToolProblem,
-};
+use optimist_diagnose::message::{PrintedError, ReportedError, RequestProblem, ToolProblem};
 use optimist_report::case_markdown;
 use optimist_state::diagnosed;
 use serde_json::{Value, json};
@@ -27,10 +25,7 @@ pub fn explain(error: &str, object: Option<&str>) -> Result<Value, String> {
 }
 
 fn reported(error: &ReportedError) -> Value {
-    let conflicts: &[ManagerConflict] = match &error.error {
-        PrintedError::Apply(conflicts) => conflicts,
-        _ => &[],
-    };
+    let conflicts = error.error.conflicts();
     json!({
         "kind": kind(&error.error),
         "object": {

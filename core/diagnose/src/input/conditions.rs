@@ -1,11 +1,9 @@
 //! Error messages that controllers keep in the status of an object.
 
-use std::sync::Arc;
-
-use optimist_client::{ObjectReader, flatten};
 use serde_json::Value;
 
-use super::parts::{MAX_SPLIT, MAX_WORDS};
+use super::Input;
+use super::parts::MAX_WORDS;
 use crate::message::reported_errors;
 
 /// The places in an object where a controller says what went wrong. Flux and most others have conditions; Argo CD says it
@@ -16,17 +14,13 @@ const MESSAGES: [(&str, bool); 3] = [
     ("/status/operationState/syncResult/resources", true),
 ];
 
-/// Returns the error messages in the status of the objects of a text, each once, as a text of their own; `None` if there
+/// Returns the error messages in the status of the objects of an input, each once, as a text of their own; `None` if there
 /// are none. An object says what it is, and not that a write failed: its messages are a case of their own.
-pub fn condition_messages(text: &str) -> Option<String> {
-    let names_message = text.contains("status") && text.contains("message");
-    if text.len() > MAX_SPLIT || !names_message {
-        return None;
-    }
+pub fn condition_messages<'a>(input: impl IntoIterator<Item = &'a Input>) -> Option<String> {
     let mut found: Vec<String> = Vec::new();
     let mut size = 0;
-    for object in objects(text)? {
-        for message in messages(&object) {
+    for object in input.into_iter().flat_map(objects) {
+        for message in messages(object) {
             size += message.len();
             if size > MAX_WORDS {
                 break;
@@ -44,14 +38,17 @@ pub fn condition_messages(text: &str) -> Option<String> {
 /// The lines between two messages: more than those around a message that are read as part of it.
 const SPACE: usize = 24;
 
-fn objects(text: &str) -> Option<Vec<Value>> {
-    let mut reader = ObjectReader::new(Arc::from(text)).ok()?;
-    while reader.advance().ok()? {}
-    let mut objects = Vec::new();
-    for one in reader.finish() {
-        flatten(one, &mut objects);
+/// The objects of an input, without those of watch events.
+fn objects(input: &Input) -> Vec<&Value> {
+    match input {
+        Input::Live(object) | Input::Manifest(object) | Input::Definition(object) => vec![object],
+        Input::Several(all) => all.iter().flat_map(objects).collect(),
+        Input::Versions { versions, .. } => {
+            let read = versions.iter().filter(|version| version.event.is_none());
+            read.map(|version| &*version.object).collect()
+        }
+        Input::AuditLog(_) | Input::Errors(_) => Vec::new(),
     }
-    Some(objects)
 }
 
 /// The messages of an object, as far as it is one: a `Status` has its message elsewhere.

@@ -303,6 +303,16 @@ pub fn reported_errors(text: &str) -> Vec<ReportedError> {
     reader.finish()
 }
 
+impl PrintedError {
+    /// The conflicts of a server-side apply; of any other error none.
+    pub fn conflicts(&self) -> &[ManagerConflict] {
+        match self {
+            Self::Apply(conflicts) => conflicts,
+            _ => &[],
+        }
+    }
+}
+
 impl ReportedError {
     /// Returns whether a client was refused because its read was old, so that it can repeat its change on a new
     /// read. The API server itself writes a ResourceQuota when it creates something else

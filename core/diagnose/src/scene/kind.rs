@@ -147,10 +147,7 @@ impl KnownKind {
         if self.resource.is_some() {
             return None;
         }
-        let conflicts = match error {
-            PrintedError::Apply(conflicts) => conflicts.as_slice(),
-            _ => &[],
-        };
+        let conflicts = error.conflicts();
         let fields = conflicts.iter().flat_map(|conflict| &conflict.fields);
         let paths: Vec<_> = fields
             .filter_map(|field| path::parse(field, None))

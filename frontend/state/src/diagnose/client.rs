@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use optimist_client::Preset;
 use optimist_diagnose::input::Input;
-use optimist_diagnose::message::{ErrorSource, PrintedError, ReportedError};
+use optimist_diagnose::message::{ErrorSource, ReportedError};
 
 use super::DiagnoseState;
 use super::preview::has_several;
@@ -22,11 +22,8 @@ fn writers(reading: &CaseReading) -> impl Iterator<Item = Preset> {
 
 /// Returns whether a message of a refused apply names a manager as the owner of a field.
 fn is_named_owner(errors: &[ReportedError], manager: &str) -> bool {
-    let conflicts = errors.iter().flat_map(|error| match &error.error {
-        PrintedError::Apply(conflicts) => conflicts.as_slice(),
-        _ => &[],
-    });
-    conflicts.into_iter().any(|it| it.manager == manager)
+    let mut conflicts = errors.iter().flat_map(|error| error.error.conflicts());
+    conflicts.any(|it| it.manager == manager)
 }
 
 /// The client that writes manifests and has written most of some objects, the first one of several.

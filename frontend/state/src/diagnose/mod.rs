@@ -23,7 +23,7 @@ use std::rc::Rc;
 
 use optimist_client::Preset;
 use optimist_diagnose::input::{Input, NotDetected, condition_messages, parts};
-use optimist_diagnose::message::{PrintedError, ReportedError};
+use optimist_diagnose::message::ReportedError;
 use optimist_diagnose::scene::{GivenParts, MessageManifests, NoScene};
 
 pub(crate) use self::audit_run::AuditWork;
@@ -300,9 +300,8 @@ impl DiagnoseState {
         };
         let mut fields: Vec<String> = Vec::new();
         for error in &reading.case.errors {
-            if let PrintedError::Apply(conflicts) = &error.error {
-                fields.extend(conflicts.iter().flat_map(|it| it.fields.iter().cloned()));
-            }
+            let conflicts = error.error.conflicts().iter();
+            fields.extend(conflicts.flat_map(|it| it.fields.iter().cloned()));
         }
         fields.extend(self.table.iter().flat_map(ChangeRun::refused));
         self.contested = Rc::new(reading.pointers(&fields));
@@ -325,36 +324,36 @@ impl DiagnoseState {
         case
     }
 
-    /// Adds a text, or its parts if it has messages and objects. The messages in the status of an object are one more
-    /// text.
+    /// Adds a text, or its parts if it has messages and objects.
     fn wait(&mut self, text: &str) {
         self.problem = None;
-        if text.trim().is_empty() || self.waits_as_messages(text) {
+        if text.trim().is_empty() {
             return;
         }
-        for part in parts(text) {
-            self.wait_for(part);
-            let messages = condition_messages(part);
-            if let Some(messages) = messages.filter(|it| !self.is_known(it)) {
-                self.wait_for(&messages);
-            }
+        parts(text).into_iter().for_each(|part| self.wait_for(part));
+    }
+
+    /// The messages in the status of objects are the next text, unless the case has them: one that was kept has them behind
+    /// the objects.
+    fn wait_for_messages(&mut self, items: &[Rc<InputItem>]) {
+        let input = items.iter().filter_map(|item| item.content.as_ref().ok());
+        let Some(messages) = condition_messages(input) else {
+            return;
+        };
+        let mut known = self.items.iter().map(|item| &item.text);
+        if known.any(|text| **text == *messages) || self.waiting.iter().any(|it| **it == *messages)
+        {
+            return;
         }
-    }
-
-    /// Returns whether a text is waiting that came from the status of an object. A case that was kept has it behind that
-    /// object.
-    fn waits_as_messages(&self, text: &str) -> bool {
-        let mut before = self.waiting.iter();
-        self.waiting.iter().any(|it| **it == *text)
-            && before.any(|it| condition_messages(it).is_some_and(|it| it == text))
-    }
-
-    fn is_known(&self, text: &str) -> bool {
-        let read = self.items.iter().any(|item| *item.text == *text);
-        read || self.waiting.iter().any(|it| **it == *text)
+        self.wait_at(0, &messages);
     }
 
     fn wait_for(&mut self, text: &str) {
+        self.wait_at(self.waiting.len(), text);
+    }
+
+    /// Adds a text that is read after the first `at` ones.
+    fn wait_at(&mut self, at: usize, text: &str) {
         if self.items.len() + self.waiting.len() >= MAX_ITEMS {
             self.problem = Some(BringProblem::TooMany);
             return;
@@ -363,7 +362,7 @@ impl DiagnoseState {
         if self.waiting.is_empty() {
             self.reading = ReadingStage::default();
         }
-        self.waiting.push(text.into());
+        self.waiting.insert(at, text.into());
     }
 
     fn remove_all(&mut self) {

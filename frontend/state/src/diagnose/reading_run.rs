@@ -196,7 +196,8 @@ impl DiagnoseState {
             }
         };
         self.waiting.remove(0);
-        items.into_iter().for_each(|item| self.place(item));
+        items.iter().cloned().for_each(|item| self.place(item));
+        self.wait_for_messages(&items);
         if self.waiting.is_empty() {
             self.look_again();
         }
