@@ -11,8 +11,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::MessageEvent;
 use yew::{Callback, Html, hook, html, use_effect_with, use_state};
 
-use crate::browser;
 use crate::state::{DiagnoseMsg, Page, Sends, SessionMsg, StateHandle};
+use crate::{browser, learn};
 
 /// The version of the protocol. A message of another version is ignored.
 const VERSION: u64 = 1;
@@ -95,6 +95,8 @@ struct Reported {
     steps: usize,
     lesson: Option<String>,
     is_solved: bool,
+    /// Why what the address names is not shown.
+    problem: Option<String>,
 }
 
 impl Reported {
@@ -102,17 +104,19 @@ impl Reported {
         let tree = &store.session.tree;
         let course = store.learn.course.as_ref();
         let course = course.filter(|_| store.page == Page::Learn);
+        let of_lesson = store.learn.problem.as_ref().map(learn::problem);
         Self {
             page: store.page,
             step: tree.position(),
             steps: tree.current_path().len() - 1,
             lesson: course.map(|course| course.name.clone()),
             is_solved: course.is_some_and(|course| course.walk.finished()),
+            problem: of_lesson.or_else(|| store.share.opening.problem.clone()),
         }
     }
 }
 
-/// Tells the page around about steps and goals, and listens to it. Returns the question whether a case that
+/// Tells the page around about steps, goals and what does not open, and listens to it. Returns the question whether a case that
 /// it offers is opened.
 #[hook]
 pub(crate) fn use_embedding(store: &StateHandle) -> Html {
@@ -148,6 +152,12 @@ pub(crate) fn use_embedding(store: &StateHandle) -> Html {
                 send(
                     &parent,
                     &json!({"optimist": VERSION, "type": "goal", "lesson": lesson}),
+                );
+            }
+            if let Some(problem) = &now.problem {
+                send(
+                    &parent,
+                    &json!({"optimist": VERSION, "type": "error", "message": problem}),
                 );
             }
         }

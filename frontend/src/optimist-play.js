@@ -90,8 +90,12 @@ class OptimistPlay extends HTMLElement {
       const text = await answer.text();
       if (from === this.getAttribute("case")) this.#send({ type: "case", text });
     } catch (error) {
-      this.dispatchEvent(new CustomEvent("optimist-error", { bubbles: true, detail: { error } }));
+      this.#tell("error", { error });
     }
+  }
+
+  #tell(type, detail) {
+    this.dispatchEvent(new CustomEvent(`optimist-${type}`, { bubbles: true, detail }));
   }
 
   #hear = (event) => {
@@ -108,9 +112,8 @@ class OptimistPlay extends HTMLElement {
       this.#ready = true;
       this.#offer();
     }
-    if (["ready", "step", "goal"].includes(type)) {
-      this.dispatchEvent(new CustomEvent(`optimist-${type}`, { bubbles: true, detail }));
-    }
+    if (["ready", "step", "goal"].includes(type)) this.#tell(type, detail);
+    if (type === "error") this.#tell(type, { error: new Error(detail.message) });
     // Behind the event: who hears of the first steps has the wish of the page after them.
     if (type === "step" && !this.#arrived && detail.of > 0) {
       this.#arrived = true;

@@ -144,6 +144,7 @@
   const MOST_HELD = 100;
   const NOTED = [...ACTIONS, "focusin", "blur"];
   const MOST_HEARD = 500;
+  const PATIENCE = 5000; // milliseconds until an element is drawn
   const OPTIONS = "key code ctrlKey shiftKey altKey metaKey bubbles cancelable composed".split(" ");
   const PLAY = ".stage, .inspector, .transport, .caption .button";
   const NOT_PLAY = "a, form, .all-controls";
@@ -260,11 +261,14 @@
     if (!again) return;
     history.replaceState({ together: true, session }, "");
     repeats = true;
-    let patience = 1000; // The page is not drawn at once.
+    while (!isDrawn()) await drawn();
     for (const { type, of, place, value, options } of again) {
       const find = () => place.reduce((node, index) => node?.children[index], document.documentElement);
-      while ((!isDrawn() || !find()) && patience-- > 0) await drawn();
+      const start = performance.now();
+      while (!find() && performance.now() - start < PATIENCE) await drawn();
       const target = find();
+      // What comes after it would happen to something else. The page offers the session of before the trap.
+      if (!target && isAction({ type })) return stop(new Error(`${type}: there is no such element`));
       if (type === "focusin") target?.focus();
       else if (type === "blur") target?.blur();
       else if (target) {
@@ -321,7 +325,7 @@
 
   const keptSession = () => {
     try {
-      return sessionStorage.getItem("optimist.session") ?? history.state?.session;
+      return (repeats && history.state?.session) || (sessionStorage.getItem("optimist.session") ?? history.state?.session);
     } catch {
       return null; // The browser forbids to keep anything.
     }

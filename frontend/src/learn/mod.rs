@@ -95,7 +95,7 @@ fn newest_part(happened: bool, solved: bool, found: bool) -> &'static str {
 }
 
 /// Says why a lesson is not open.
-fn problem(problem: &LearnProblem) -> String {
+pub(crate) fn problem(problem: &LearnProblem) -> String {
     let shown = |error: &LessonError| label::lesson_error(&error.line, &error.message);
     match problem {
         LearnProblem::NotLoaded(file) => label::file_not_loaded(file),

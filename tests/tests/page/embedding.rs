@@ -57,6 +57,25 @@ fn an_element_in_sight_tells_of_steps_and_one_out_of_sight_loads_nothing() {
 
 #[test]
 #[ignore = "needs the release site: cargo xtask test page"]
+fn an_element_tells_that_a_lesson_or_a_session_does_not_open() {
+    let site = Site::serve(&dist());
+    let body = format!(
+        "<optimist-play id=lesson site='{0}' lesson=nope></optimist-play>
+        <optimist-play id=session site='{0}' session='#/play?s=3damaged'></optimist-play>{SCRIPT}",
+        site.url()
+    );
+    let page = Site::serve(&around("embedded-in-vain", &body));
+    let browser = Browser::start();
+    browser.resize(1440, 900);
+    browser.go(&page.url());
+    let why = "return told.find(([id, type]) => id === arguments[0] && type === 'error')?.[2].error.message";
+    let lesson = browser.wait("no such lesson", why, &[json!("lesson")]);
+    assert_eq!(lesson, "There is no lesson “nope”. These are the lessons.");
+    browser.wait("the damaged link", why, &[json!("session")]);
+}
+
+#[test]
+#[ignore = "needs the release site: cargo xtask test page"]
 fn a_case_of_the_page_around_is_opened_only_if_the_reader_agrees() {
     let site = Site::serve(&dist());
     let body = format!(

@@ -1,5 +1,7 @@
 //! The page as a person works it: by the labels of its regions and the names of its controls.
 
+use std::cell::RefCell;
+
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Function, Object, Reflect};
 use optimist_frontend::App;
@@ -13,10 +15,15 @@ use yew::AppHandle;
 /// The number of looks for something that comes by and by: each look takes 5 ms or more.
 const PATIENCE: u32 = 4000;
 
+thread_local! {
+    /// The pages that are open, each in its place. A test that failed leaves its page here, because a
+    /// panic drops nothing.
+    static OPEN: RefCell<Vec<(Element, AppHandle<App>)>> = const { RefCell::new(Vec::new()) };
+}
+
 /// A page of its own, gone when the test is over.
 pub struct Page {
     place: Element,
-    app: Option<AppHandle<App>>,
 }
 
 fn document() -> Document {
@@ -112,10 +119,10 @@ impl Page {
         for key in keys.filter(sessions).collect::<Vec<_>>() {
             storage.remove_item(&key).unwrap();
         }
-        // A test that failed left its page behind.
-        let left = document().query_selector_all(".page-of-a-test").unwrap();
-        for place in (0..left.length()).filter_map(|i| left.item(i)) {
-            place.unchecked_into::<Element>().remove();
+        // The page of a test that failed would hear the keys of this one.
+        while let Some((place, app)) = OPEN.with_borrow_mut(Vec::pop) {
+            place.remove();
+            app.destroy();
         }
         window.location().set_hash(fragment).unwrap();
         Self::reopen().await
@@ -134,16 +141,18 @@ impl Page {
             .unwrap();
         let place = Self::place();
         let app = optimist_frontend::mount_in_language(place.clone()).await;
+        let page = Self::opened(place, app);
         settle().await;
-        Self {
-            place,
-            app: Some(app),
-        }
+        page
+    }
+
+    fn opened(place: Element, app: AppHandle<App>) -> Self {
+        OPEN.with_borrow_mut(|open| open.push((place.clone(), app)));
+        Self { place }
     }
 
     fn place() -> Element {
         let place = document().create_element("div").unwrap();
-        place.set_class_name("page-of-a-test");
         document().body().unwrap().append_child(&place).unwrap();
         place
     }
@@ -152,11 +161,9 @@ impl Page {
     pub async fn reopen() -> Self {
         let place = Self::place();
         let app = optimist_frontend::mount(place.clone());
+        let page = Self::opened(place, app);
         settle().await;
-        Self {
-            place,
-            app: Some(app),
-        }
+        page
     }
 
     /// Closes the page, as a browser does.
@@ -542,10 +549,12 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        if let Some(app) = self.app.take() {
+        let is_this = |(place, _): &mut (Element, _)| *place == self.place;
+        let closed: Vec<_> = OPEN.with_borrow_mut(|open| open.extract_if(.., is_this).collect());
+        for (place, app) in closed {
             app.destroy();
+            place.remove();
         }
-        self.place.remove();
     }
 }
 
