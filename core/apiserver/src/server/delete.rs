@@ -51,10 +51,7 @@ impl ApiServer {
         } else {
             StatusCode::OK
         };
-        Ok(ObjectAnswer {
-            code,
-            ..ObjectAnswer::ok(body)
-        })
+        Ok(ObjectAnswer::Object(code, body.into()))
     }
 
     /// Deletes every selected object of a collection; answers with the objects that were there

@@ -96,11 +96,11 @@ impl Default for ApiServer {
 
 /// The answer of a verb: the object or list and the status code.
 #[derive(Debug)]
-struct ObjectAnswer {
-    body: Arc<Value>,
-    /// A list, instead of a body.
-    list: Option<Arc<SharedList>>,
-    code: StatusCode,
+enum ObjectAnswer {
+    /// An object or a Status, with the code of the answer.
+    Object(StatusCode, Arc<Value>),
+    /// A list, with 200.
+    List(Arc<SharedList>),
 }
 
 /// The answer to a request: whole, or the head of one whose body is the events of a watch.
@@ -192,20 +192,20 @@ impl ApiServer {
             let response = stream_response(&watch, &events, &self.resources);
             return Ok(response.map(AnswerBody::Bytes));
         }
-        let mut answer = self.dispatch(info, body, trace)?;
-        if let Some(list) = answer.list {
-            let is_plain = info.view == View::default() && !info.resource.hides_a_field();
-            if self.answer_cache.is_some() && is_plain {
+        let is_plain = info.view == View::default() && !info.resource.hides_a_field();
+        let (code, mut object) = match self.dispatch(info, body, trace)? {
+            ObjectAnswer::Object(code, object) => (code, object),
+            ObjectAnswer::List(list) if self.answer_cache.is_some() && is_plain => {
                 return Ok(Response::new(AnswerBody::List(list)));
             }
-            answer.body = Arc::new(list.document());
-        }
-        info.resource.show(&mut answer.body);
+            ObjectAnswer::List(list) => (StatusCode::OK, Arc::new(list.document())),
+        };
+        info.resource.show(&mut object);
         let now = self.environment.now();
-        let shown = info.view.apply(info, &answer.body, now)?;
-        let body = shown.map_or(answer.body, Arc::new);
+        let shown = info.view.apply(info, &object, now)?;
+        let body = shown.map_or(object, Arc::new);
         let mut response = Response::new(AnswerBody::Document(body, info.view.format));
-        *response.status_mut() = answer.code;
+        *response.status_mut() = code;
         Ok(response)
     }
 

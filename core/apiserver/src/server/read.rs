@@ -126,18 +126,19 @@ impl SharedList {
 }
 
 impl ObjectAnswer {
-    pub(super) fn ok(body: impl Into<Arc<Value>>) -> Self {
-        Self {
-            body: body.into(),
-            list: None,
-            code: StatusCode::OK,
+    pub(super) fn ok(object: impl Into<Arc<Value>>) -> Self {
+        Self::Object(StatusCode::OK, object.into())
+    }
+
+    /// Answers with a view of the object. A list stays as it is.
+    pub(super) fn map_object(self, view: impl FnOnce(&Value) -> Value) -> Self {
+        match self {
+            Self::Object(code, object) => Self::Object(code, Arc::new(view(&object))),
+            Self::List(_) => self,
         }
     }
 
     pub(super) fn list(list: SharedList) -> Self {
-        Self {
-            list: Some(Arc::new(list)),
-            ..Self::ok(Value::Null)
-        }
+        Self::List(Arc::new(list))
     }
 }

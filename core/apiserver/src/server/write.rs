@@ -104,15 +104,14 @@ impl ApiServer {
             parent: None,
             ..info.clone()
         };
-        let mut answer = self.write_object(&whole, uid, false, trace, |server, live, trace| {
+        let answer = self.write_object(&whole, uid, false, trace, |server, live, trace| {
             scale::write_through(server, parent, live, |server, view| {
                 let mut draft = produce(server, view)?;
                 server.mutate(info, &mut draft, Some(view), trace)?;
                 Ok(draft)
             })
         })?;
-        answer.body = Arc::new(scale::scale_of(parent, &answer.body));
-        Ok(answer)
+        Ok(answer.map_object(|object| scale::scale_of(parent, object)))
     }
 
     /// Reads the object, lets `produce` make the new one of it, checks, compares and puts

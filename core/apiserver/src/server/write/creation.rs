@@ -62,10 +62,7 @@ impl ApiServer {
             ..DraftObject::default()
         };
         let object = self.create_object(info, draft, carries_version, trace)?;
-        Ok(ObjectAnswer {
-            code: StatusCode::CREATED,
-            ..ObjectAnswer::ok(object)
-        })
+        Ok(ObjectAnswer::Object(StatusCode::CREATED, object))
     }
 
     /// Creates the object that an update or apply names and that does not exist.
@@ -79,10 +76,7 @@ impl ApiServer {
         drop_self_link(info, &mut draft.object);
         trace.warnings.extend(merge_owners(&mut draft.object, true));
         let object = self.create_object(info, draft, false, trace)?;
-        Ok(ObjectAnswer {
-            code: StatusCode::CREATED,
-            ..ObjectAnswer::ok(object)
-        })
+        Ok(ObjectAnswer::Object(StatusCode::CREATED, object))
     }
 
     /// Checks an object, fills it in and stores it.
