@@ -83,10 +83,8 @@ impl WatchCaches {
         }
         self.changes += 1;
         for change in store.log_after(self.followed) {
-            let mut prefixes = self.caches.keys();
-            let prefix = prefixes.find(|prefix| is_below(&change.key, prefix));
-            if let Some(prefix) = prefix.cloned()
-                && let Some(cache) = self.caches.get_mut(&prefix)
+            if let Some(prefix) = self.prefix_of(&change.key)
+                && let Some(cache) = self.caches.get_mut(prefix)
             {
                 cache.record(change.revision, now);
             }
@@ -100,9 +98,16 @@ impl WatchCaches {
 
     /// Returns whether the cache of the changed resource holds a change.
     pub(super) fn holds(&self, change: &Change) -> bool {
-        let mut caches = self.caches.iter();
-        let cache = caches.find(|(prefix, _)| is_below(&change.key, prefix));
-        cache.is_some_and(|(_, cache)| change.revision > cache.watchable_from())
+        let prefix = self.prefix_of(&change.key);
+        let cache = prefix.and_then(|prefix| self.caches.get(prefix));
+        cache.is_some_and(|cache| change.revision > cache.watchable_from())
+    }
+
+    /// The start of a key by which a resource has its cache. A key has fewer starts than there are resources.
+    fn prefix_of<'a>(&self, key: &'a str) -> Option<&'a str> {
+        let starts = key.match_indices('/').filter_map(|(end, _)| key.get(..end));
+        let mut cached = starts.filter(|start| self.caches.contains_key(*start));
+        cached.next()
     }
 
     /// Forgets the moments of changes that the store has forgotten.
@@ -152,9 +157,4 @@ impl WatchCaches {
 fn is_cached(resource: &Resource) -> bool {
     resource.plural != "events"
         || !matches!(resource.group_version.group.as_str(), "" | "events.k8s.io")
-}
-
-fn is_below(key: &str, prefix: &str) -> bool {
-    key.strip_prefix(prefix)
-        .is_some_and(|rest| rest.starts_with('/'))
 }
