@@ -78,6 +78,7 @@ pub use optimist_encoding::{go, json, pointer, size, yaml};
 
 pub mod apply;
 pub mod environment;
+pub mod fast_map;
 pub mod field;
 pub mod limits;
 pub mod object;

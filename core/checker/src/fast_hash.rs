@@ -1,58 +1,9 @@
-//! Fast hashes: nobody chooses what is hashed here so that it collides.
+//! Hashes that stand for what was hashed.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
-/// A map whose keys are numbers that a search has given out itself.
-pub(crate) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
-
-/// Multiplies and rotates, a word at a time.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FastHasher(u64);
+use std::hash::Hasher;
 
 /// An odd number without a pattern: the digits of the golden ratio.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-
-impl FastHasher {
-    fn add(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(FACTOR);
-    }
-}
-
-impl Hasher for FastHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        words
-            .iter()
-            .for_each(|word| self.add(u64::from_le_bytes(*word)));
-        if !rest.is_empty() {
-            let mut last = [0; 8];
-            last[..rest.len()].copy_from_slice(rest);
-            self.add(u64::from_le_bytes(last));
-        }
-    }
-
-    fn write_u8(&mut self, number: u8) {
-        self.add(number.into());
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.add(number.into());
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.add(number);
-    }
-
-    fn write_usize(&mut self, number: usize) {
-        self.add(number as u64);
-    }
-
-    fn finish(&self) -> u64 {
-        // The map takes its bits from both ends.
-        self.0 ^ (self.0 >> 29)
-    }
-}
 
 /// A hash whose every bit depends on every bit of what went in: two equal ones mean the same part of a
 /// state. It multiplies to 128 bits and folds them, as wyhash does.

@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use super::fast_hash::FastMap;
+use optimist_apiserver::fast_map::FastMap;
 
 /// The values that were worked out last, by their keys: at least [`KEPT`] of them, and at most twice as many.
 /// A search goes from near states to far ones, so it asks for what is new.

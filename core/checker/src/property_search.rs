@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use optimist_system::{Event, System};
 
-use super::fast_hash::FastMap;
 use super::fingerprint::Digests;
 use super::known_steps::{Judgement, KnownSteps};
 use super::most_versions::most_versions;
 use super::settling::{self, Settling};
 use super::state_graph::{Edge, JudgedState, StateGraph};
 use super::{HistoryProperty, Question};
+use optimist_apiserver::fast_map::FastMap;
 
 /// The status of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

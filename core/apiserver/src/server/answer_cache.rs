@@ -1,7 +1,6 @@
 //! A cache of answers, and of what they were made from: a search sends the same request to the same
 //! server in many orders, and the same body to many servers.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use http::{Method, Request, Response, header};
@@ -12,6 +11,7 @@ use super::read::SharedList;
 use super::request::FieldValidation;
 use super::{AnswerBody, ApiServer, Format, RequestInfo, Resource, Resources, write_body};
 use crate::environment::Environment;
+use crate::fast_map::FastMap;
 use crate::object::Metadata;
 use crate::status::Refusal;
 use crate::storage::Revision;
@@ -29,12 +29,12 @@ pub(super) struct AnswerCache {
 
 #[derive(Debug, Default)]
 struct KnownAnswer {
-    answers: HashMap<AnswerKey, Arc<CachedAnswer>>,
+    answers: FastMap<AnswerKey, Arc<CachedAnswer>>,
     /// Stored objects of custom resources as they are read, by their addresses and that of the resource.
-    objects: HashMap<(usize, usize), ReadObject>,
+    objects: FastMap<(usize, usize), ReadObject>,
     /// Objects as the events of their deletions show them, by their addresses and the versions of the deletions.
-    deleted: HashMap<(usize, Revision), DeletedObject>,
-    bodies: HashMap<BodyKey, DecodedBody>,
+    deleted: FastMap<(usize, Revision), DeletedObject>,
+    bodies: FastMap<BodyKey, DecodedBody>,
     /// The number of the last place.
     places: u64,
 }

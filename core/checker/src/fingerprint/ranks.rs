@@ -5,7 +5,8 @@ use std::hash::Hasher;
 use std::sync::Arc;
 
 use super::{Fingerprint, StateWord};
-use crate::fast_hash::{FastMap, Mixer};
+use crate::fast_hash::Mixer;
+use optimist_apiserver::fast_map::FastMap;
 
 /// An index into the known texts.
 pub(super) type TextId = u32;

@@ -3,7 +3,7 @@
 
 use std::collections::hash_map::Entry;
 
-use crate::fast_hash::FastMap;
+use optimist_apiserver::fast_map::FastMap;
 
 use optimist_ledger::Verdict;
 

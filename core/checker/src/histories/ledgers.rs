@@ -9,7 +9,7 @@ use optimist_client::NextRequest;
 use optimist_ledger::{Acknowledged, Done, Edit, Effect, Intention, UpdateTracker};
 use optimist_system::ProcessId;
 
-use crate::fast_hash::FastMap;
+use optimist_apiserver::fast_map::FastMap;
 
 /// An index into the known ledgers.
 pub(super) type LedgerId = u32;

@@ -37,8 +37,8 @@ use optimist_client::{NextRequest, Procedure};
 use optimist_ledger::ObjectRef;
 use optimist_system::{Process, ProcessId, System};
 
-use crate::fast_hash::FastMap;
 use ledgers::{LedgerId, Ledgers, NextWriters};
+use optimist_apiserver::fast_map::FastMap;
 use outcomes::{KnownProcedure, OutcomeId, Outcomes};
 use pool::{Pool, PooledObjectId};
 use states::{GLOBAL_WORDS, GlobalState, NextState, ProcessState, States};

@@ -9,7 +9,7 @@ use optimist_system::ProcessId;
 
 use super::pool::{Pool, PooledObjectId, ServerId};
 use super::response_cache::{RequestId, ResponseCache};
-use crate::fast_hash::FastMap;
+use optimist_apiserver::fast_map::FastMap;
 
 /// An index into the known procedures.
 pub(super) type ProcedureId = u32;

@@ -10,7 +10,8 @@ use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
 use optimist_apiserver::storage::Revision;
 
-use crate::fast_hash::{FastMap, Mixer};
+use crate::fast_hash::Mixer;
+use optimist_apiserver::fast_map::FastMap;
 
 /// An index into [`Pool::objects`].
 pub(super) type PooledObjectId = u32;

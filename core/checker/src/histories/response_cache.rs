@@ -14,7 +14,7 @@ use optimist_client::Reply;
 use optimist_ledger::{Answered, Effect, ObjectRef};
 
 use super::pool::{Pool, ServerId};
-use crate::fast_hash::FastMap;
+use optimist_apiserver::fast_map::FastMap;
 
 /// An index into the requests of a memory.
 pub(super) type RequestId = u32;

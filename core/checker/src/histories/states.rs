@@ -7,7 +7,7 @@ use super::ledgers::LedgerId;
 use super::outcomes::ProcedureId;
 use super::pool::ServerId;
 use super::{StateId, TransitionId};
-use crate::fast_hash::FastHasher;
+use optimist_apiserver::fast_map::FastHasher;
 
 /// The object that the server has read for a request that it has not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
