@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use optimist_apiserver::environment::Environment;
-use optimist_system::{Event, Performed, System};
+use optimist_controller::{CachedObjects, Controller};
+use optimist_system::{Event, Performed, Process, System};
 
 use super::asked_property::Occurred;
 use super::memo::Memo;
@@ -60,6 +61,8 @@ pub(super) struct KnownSteps {
     known: Memo<Moment, KnownStep>,
     /// The judgements of properties of the objects alone, by the index of the property and the place of the server.
     of_objects: Memo<(u64, usize), bool>,
+    /// The controllers that steps have left, by the place of the server and by all that they are.
+    controllers: Memo<(u64, Arc<Controller>), Arc<Controller>>,
 }
 
 impl KnownSteps {
@@ -96,6 +99,7 @@ impl KnownSteps {
             judgements: self.judge(&question.always, event, (state, &next), &performed),
             occurred: occurred.unwrap_or_default(),
         };
+        self.share_controller(&mut next, event);
         let next = Arc::new(next);
         if let Some(mut moment) = moment {
             if next.server().environment().has_draws_of(environment) {
@@ -109,6 +113,31 @@ impl KnownSteps {
             self.known.insert(moment, step);
         }
         Some((next, judged))
+    }
+
+    /// Puts a controller in its place that is equal and was there before, beside a server of the same place. Two
+    /// processes that each do something in either order leave equal ones: what is known by their addresses is known
+    /// of both then.
+    fn share_controller(&mut self, state: &mut System, event: Event) {
+        let (Some(place), Some(process)) = (state.server().place(), event.process()) else {
+            return;
+        };
+        let Some(Process::Controller(controller)) = state.processes().get(usize::from(process))
+        else {
+            return;
+        };
+        // Of equal ones, one can have the object itself that is in its cache, and the other one a copy.
+        let options = controller.code().program().options;
+        if options.cached_objects == CachedObjects::Shared {
+            return;
+        }
+        let key = (place, Arc::clone(controller));
+        if let Some(known) = self.controllers.get(&key) {
+            state.set_process(process, Process::Controller(Arc::clone(known)));
+        } else {
+            let controller = Arc::clone(controller);
+            self.controllers.insert(key, controller);
+        }
     }
 
     /// Judges a step by the properties. A property of the objects alone is looked at once for all steps to
@@ -170,13 +199,15 @@ fn moment(state: &System, event: Event) -> Option<Moment> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{HashSet, VecDeque};
+    use std::collections::HashSet;
     use std::fmt::Write;
 
     use http::Request;
     use optimist_apiserver::server::ApiServer;
     use optimist_controller::Source;
-    use optimist_controller::program::{ChildMaker, ControllerOptions, Kind, Program};
+    use optimist_controller::program::{
+        ChildMaker, ControllerOptions, Kind, Program, ReadyProgram, ReadyProgramName,
+    };
     use optimist_system::Faults;
     use serde_json::json;
 
@@ -242,19 +273,20 @@ mod tests {
             .always(Safety::AtMost(1, Kind::new("v1", "Secret")))
     }
 
-    /// Walks through the first states of a question and compares each step with the one that the system
-    /// performs without any memory. Returns the number of steps and of those that were remembered.
-    fn walk(question: &Question) -> (usize, usize) {
+    /// Walks through this number of states of a question in a random order, and compares each step with the one that
+    /// the system performs without any memory, and the digests that are kept with ones made from nothing. Returns the
+    /// number of steps and of those that were remembered.
+    fn walk(question: &Question, most: usize, mut random: Environment) -> (usize, usize) {
         let plain = question.start().clone();
         let mut start = plain.clone();
         start.server_mut().cache_answers();
         let (mut steps, mut digests) = (KnownSteps::default(), Digests::for_search(&plain));
         let mut seen = HashSet::from([exactly(&plain)]);
-        let mut next = VecDeque::from([(Arc::new(start), plain)]);
+        let mut next = vec![(Arc::new(start), plain)];
         let mut count = 0;
-        while let Some((state, plain)) = next.pop_front()
-            && seen.len() < 300
-        {
+        while !next.is_empty() && seen.len() < most {
+            let at = random.draw() as usize % next.len();
+            let (state, plain) = next.swap_remove(at);
             for event in plain.enabled() {
                 let mut after = plain.clone();
                 let performed = after.perform(event).unwrap();
@@ -272,7 +304,7 @@ mod tests {
                 assert_eq!(fingerprint, anew, "{event:?}");
                 count += 1;
                 if seen.insert(text) {
-                    next.push_back((known.0, after));
+                    next.push((known.0, after));
                 }
             }
         }
@@ -281,10 +313,41 @@ mod tests {
 
     #[test]
     fn a_remembered_step_is_the_one_that_the_system_performs() {
-        let (steps, remembered) = walk(&question());
+        let (steps, remembered) = walk(&question(), 300, Environment::new(1));
         assert!(remembered > steps / 4, "{remembered} of {steps}");
         let with_ledger = question().always(Safety::NoEditLost);
-        let (steps, remembered) = walk(&with_ledger);
+        let (steps, remembered) = walk(&with_ledger, 300, Environment::new(2));
         assert!(remembered > steps / 8, "{remembered} of {steps}");
+    }
+
+    #[test]
+    fn the_steps_of_every_ready_program_are_remembered_as_they_are() {
+        let secret = || Kind::new("v1", "Secret");
+        let map = || Kind::new("v1", "ConfigMap");
+        for (seed, name) in (0..).zip(ReadyProgramName::ALL) {
+            let all = name.switches().iter().copied().collect();
+            for switches in [Default::default(), all] {
+                let (parent, child) = (map(), secret());
+                let ready = ReadyProgram {
+                    name,
+                    parent,
+                    child,
+                    switches,
+                };
+                let server = question().start().server().clone();
+                let edit = |size: &str| Program::edit(map(), "/data/size", size.into());
+                let start = System::with_programs(server, "default", [ready.program()]);
+                let start = start.unwrap().with_run(edit("1"), "default/web");
+                let faults = Faults {
+                    restarts: 1,
+                    broken_watches: 1,
+                    ..Faults::default()
+                };
+                let start = start.with_run(edit("3"), "default/web");
+                let question = Question::new(start).with_faults(faults);
+                let (steps, remembered) = walk(&question, 120, Environment::new(seed));
+                assert!(remembered > 0, "{name:?}: none of {steps}");
+            }
+        }
     }
 }
