@@ -49,6 +49,14 @@ static TYPES: LazyLock<Types> = LazyLock::new(|| parse_more(SCHEMA));
 
 static REQUESTED: LazyLock<Types> = LazyLock::new(|| parse_more(include_str!("requests.schema")));
 
+static ANNOTATED: LazyLock<Types> =
+    LazyLock::new(|| parse_more(include_str!("annotations.schema")));
+
+/// A type of what annotations have as JSON, by its name.
+pub fn annotated(name: &str) -> Option<&'static Arc<Struct>> {
+    ANNOTATED.get(name)
+}
+
 /// The type of a request that stores nothing, by its kind.
 pub fn requested(kind: &str) -> Option<&'static Arc<Struct>> {
     REQUESTED.get(kind)

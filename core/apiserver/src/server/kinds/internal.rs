@@ -324,24 +324,6 @@ fn go_name(name: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// The form of the API of a value that is written in the server's own form; Go reads names in any
-/// case.
-pub(super) fn uncapitalized(value: Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let members = members.into_iter().map(|(name, value)| {
-                let mut letters = name.chars();
-                let first = letters.next().map(|letter| letter.to_ascii_lowercase());
-                let name = first.into_iter().chain(letters).collect();
-                (name, uncapitalized(value))
-            });
-            Value::Object(members.collect())
-        }
-        Value::Array(items) => items.into_iter().map(uncapitalized).collect(),
-        value => value,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
