@@ -68,11 +68,9 @@ impl<'a> VersionConverter<'a> {
         let convert = self.versions.map(|versions| versions.convert);
         let converted = convert.map(|convert| convert(object.clone(), version));
         let converted = converted.unwrap_or_else(|| object.clone());
-        if self.is_custom {
-            let errors = validate(&converted, root, true);
-            if !errors.is_empty() {
-                return Err(listed(&errors));
-            }
+        let errors = validate(&converted, root, self.is_custom);
+        if !errors.is_empty() {
+            return Err(listed(&errors));
         }
         Ok(Some((Cow::Owned(converted), root)))
     }

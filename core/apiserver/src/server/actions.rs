@@ -231,7 +231,7 @@ impl ObjectAction {
         if self.group != AUTHORIZATION {
             server.check_namespace(&info, object.name())?;
         }
-        info.resource.before_storing(&mut object);
+        info.resource.before_storing(&mut object, None);
         let answer = (self.perform)(server, &info, object, trace)?;
         Ok(respond(
             info.view.format,

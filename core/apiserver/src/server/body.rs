@@ -29,6 +29,9 @@ const MEDIA_TYPES: [&str; 3] = [
 pub(super) struct DraftObject {
     /// The object, with defaults filled in.
     pub(super) object: Value,
+    /// The object in the version in which its kind is stored, if that is another one: it can tell apart what the
+    /// version of the request cannot.
+    pub(super) internal: Option<Value>,
     /// Its empty lists and maps that are not written.
     pub(super) empties: Empties,
     /// The errors of strict decoding, if they do not refuse the request.
@@ -116,9 +119,10 @@ pub(super) fn decode_object(info: &RequestInfo, body: &[u8]) -> Result<DraftObje
     }
     let strict_errors = with_repeated(info, repeated, strict_errors);
     let warnings = apply_field_validation(info, strict_errors, |error| unhandled(info, error))?;
-    finish(info, &mut object, &empties);
+    let internal = finish(info, &mut object, &empties);
     Ok(DraftObject {
         object,
+        internal,
         empties,
         warnings,
         ..DraftObject::default()
@@ -258,9 +262,10 @@ pub(super) fn decode_patched(
         strict_errors = decoded.strict_errors;
     }
     let warnings = apply_field_validation(info, strict_errors, refuse)?;
-    finish(info, &mut object, &empties);
+    let internal = finish(info, &mut object, &empties);
     Ok(DraftObject {
         object,
+        internal,
         empties,
         warnings,
         ..DraftObject::default()
@@ -288,8 +293,9 @@ fn decode_other_version(
         schema::fill_defaults(&mut object, root);
         resource.adopt(&mut object);
         let empties = Empties::default();
-        finish(info, &mut object, &empties);
+        let internal = finish(info, &mut object, &empties);
         Ok(DraftObject {
+            internal,
             warnings,
             ..object.into()
         })
@@ -297,14 +303,14 @@ fn decode_other_version(
     Some(decoded)
 }
 
-/// Fills in the fields that every object of the kind has.
-pub(super) fn finish(info: &RequestInfo, value: &mut Value, empties: &Empties) {
+/// Fills in the fields that every object of the kind has. Returns the object as [`DraftObject::internal`] has it.
+pub(super) fn finish(info: &RequestInfo, value: &mut Value, empties: &Empties) -> Option<Value> {
     let resource = &info.resource;
     value["apiVersion"] = resource.group_version.to_string().into();
     value["kind"] = resource.kind.as_str().into();
     // An empty list is none that a default replaces.
     empties.present(value, |value| schema::fill_defaults(value, &resource.root));
-    resource.settle(value);
+    resource.settle(value)
 }
 
 /// Adds the keys that a YAML document repeats: one error with a line for each, but a warning each.

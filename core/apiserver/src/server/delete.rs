@@ -213,7 +213,7 @@ impl ApiServer {
         mut object: Value,
         trace: &mut Trace,
     ) -> Result<Arc<Value>, Refusal> {
-        info.resource.before_storing(&mut object);
+        info.resource.before_storing(&mut object, None);
         if object == **live {
             trace.facts.push(Fact::Unchanged(before));
             return Ok(self.read_back(&info.resource, live));

@@ -95,7 +95,7 @@ impl ApiServer {
             }
         }
         self.moves_on();
-        resource.before_storing(&mut object);
+        resource.before_storing(&mut object, None);
         let newest = self.store.revision();
         if let Some(own) = own {
             if own <= newest {

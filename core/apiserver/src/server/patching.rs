@@ -368,7 +368,7 @@ fn strategically_merged(
         empties: decoded.empties,
         ..DraftObject::default()
     };
-    body::finish(info, &mut draft.object, &draft.empties);
+    draft.internal = body::finish(info, &mut draft.object, &draft.empties);
     Ok(draft)
 }
 

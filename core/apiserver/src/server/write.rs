@@ -13,7 +13,7 @@ use serde_json::Value;
 use self::equality::keep_idle_times;
 pub(super) use self::preconditions::version_lost;
 use self::preconditions::{check_version, has_other_version, uid_differs};
-use self::prepare::before_update;
+use self::prepare::{before_update, keep_stored};
 use super::body::DraftObject;
 use super::resource::Endpoint;
 use super::{
@@ -37,6 +37,8 @@ struct StoredBefore<'a> {
     stored: Arc<Value>,
     /// The object as clients read it.
     live: Arc<Value>,
+    /// What the request asks to be stored, as [`DraftObject::internal`] has it.
+    internal: Option<Value>,
 }
 
 impl ApiServer {
@@ -128,13 +130,7 @@ impl ApiServer {
         let found = self.store.get(&key);
         let found = found.map(|(revision, stored)| (revision, Arc::clone(stored)));
         let Some((revision, stored)) = found else {
-            if !may_create && !info.resource.create_on_update {
-                return Err(Status::not_found(&info.group_resource(), &info.name));
-            }
-            if !uid.is_empty() {
-                // The storage compares the uid with the uid of an empty object.
-                return Err(uid_differs(info, &key, uid, None, trace));
-            }
+            check_missing(info, &key, uid, may_create, trace)?;
             let draft = produce(self, &self.nothing(info), trace)?;
             return self.create_missing(info, draft, trace);
         };
@@ -148,6 +144,7 @@ impl ApiServer {
         }
         let DraftObject {
             mut object,
+            internal,
             empties,
             takes_version_over,
             ..
@@ -174,6 +171,7 @@ impl ApiServer {
             revision,
             stored,
             live,
+            internal,
         };
         self.store_update(info, object, &empties, before, trace)
     }
@@ -207,7 +205,9 @@ impl ApiServer {
         before: StoredBefore<'_>,
         trace: &mut Trace,
     ) -> Result<ObjectAnswer, Refusal> {
-        info.resource.before_storing(&mut object);
+        info.resource
+            .before_storing(&mut object, before.internal.as_ref());
+        keep_stored(info, &mut object, &before.stored)?;
         info.resource
             .keep_empty_bytes(&info.subresource, &mut object, empties, &before.stored);
         if object == *before.stored && !self.is_written_anyway(info, &before) {
@@ -243,12 +243,13 @@ impl ApiServer {
         // (`etcd3.store.GuaranteedUpdate` with a cached object).
         let differs_from_cached = || {
             let mut cached = Value::clone(&before.live);
-            info.resource.before_storing(&mut cached);
+            info.resource.before_storing(&mut cached, None);
             cached != *before.stored
         };
         // Empty bytes are empty in the cache, too.
         let cached = self.caches.enabled()
             && before.live != before.stored
+            && !info.resource.is_stored_otherwise()
             && info.resource.emptied_bytes().is_none();
         encoded_anew || cached && differs_from_cached()
     }
@@ -296,6 +297,24 @@ impl ApiServer {
                 NotAllocated::Failed(refusal) => refusal,
             })
     }
+}
+
+/// Refuses a write of an object that is not there, unless it may create the object.
+fn check_missing(
+    info: &RequestInfo,
+    key: &str,
+    uid: &str,
+    may_create: bool,
+    trace: &mut Trace,
+) -> Result<(), Refusal> {
+    if !may_create && !info.resource.create_on_update {
+        return Err(Status::not_found(&info.group_resource(), &info.name));
+    }
+    if uid.is_empty() {
+        return Ok(());
+    }
+    // The storage compares the uid with the uid of an empty object.
+    Err(uid_differs(info, key, uid, None, trace))
 }
 
 /// Only what is stored loses its link, and a dry run stores nothing (`k8s.io/apiserver/pkg/storage/etcd3/store.go`,

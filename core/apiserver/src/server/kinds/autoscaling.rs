@@ -56,6 +56,15 @@ pub(super) fn convert(mut object: Value, api_version: &str) -> Value {
     }
 }
 
+/// Fills in the defaults that an object lacks which another version has stored: only `autoscaling/v2` fills in a
+/// behavior, and it does so when it reads (`pkg/apis/autoscaling/v2/defaults.go`,
+/// `SetDefaults_HorizontalPodAutoscalerBehavior`).
+pub(super) fn fill_stored(stored: &Value) -> Option<Value> {
+    let mut filled = stored.clone();
+    schema::fill_defaults(&mut filled, root(V2)?);
+    (filled != *stored).then_some(filled)
+}
+
 fn root(api_version: &str) -> Option<&'static Arc<Struct>> {
     let mut facts = kinds().iter();
     let facts = facts.find(|f| f.api_version == api_version && f.kind == KIND)?;

@@ -210,6 +210,7 @@ fn add_own(kind: &str, rules: &mut Rules) {
             rules.looks_at = &jobs::LOOKS_AT;
             rules.notices = &jobs::NOTICES;
         }
+        "HorizontalPodAutoscaler" => rules.fill_on_reading = Some(autoscaling::fill_stored),
         "VolumeAttributesClass" => {
             rules.allocate = |object, live, _| {
                 protect_new(object, live);

@@ -15,7 +15,7 @@ use crate::server::body::{self, DraftObject};
 use crate::server::request::FieldValidation;
 use crate::server::resource::Definition;
 use crate::server::write::endpoint;
-use crate::server::{ApiServer, Fact, RequestInfo, Trace, scale};
+use crate::server::{ApiServer, Fact, RequestInfo, Trace, scale, storage_key};
 use crate::status::{Cause, Refusal, Status};
 use crate::yaml::{self, Document};
 
@@ -62,7 +62,7 @@ impl ApiServer {
         let draft = if changed {
             to_proper_version(info, &config, object)?
         } else {
-            object.into()
+            self.unchanged(info, object)
         };
         match info.options.field_validation {
             FieldValidation::Strict if !duplicates.is_empty() => {
@@ -75,6 +75,18 @@ impl ApiServer {
             _ => {}
         }
         Ok(draft)
+    }
+
+    /// The object of an apply that changes nothing: in the server it is the stored one, which no conversion went through
+    /// (`structuredmerge.go Apply` of `k8s.io/apimachinery/pkg/util/managedfields/internal`).
+    fn unchanged(&self, info: &RequestInfo, object: Value) -> DraftObject {
+        let key = storage_key(&info.resource, &info.namespace, &info.name);
+        let stored = self.store.get(&key).map(|(_, stored)| stored);
+        let stored = stored.filter(|_| info.resource.is_stored_otherwise());
+        DraftObject {
+            internal: stored.map(|stored| info.resource.filled(stored).into_owned()),
+            ..object.into()
+        }
     }
 }
 
@@ -206,10 +218,11 @@ fn to_proper_version(
             resource.kind,
         )));
     }
-    body::finish(info, &mut object, &empties);
+    let internal = body::finish(info, &mut object, &empties);
     object.set_meta("managedFields", managed.unwrap_or(Value::Null));
     Ok(DraftObject {
         object,
+        internal,
         empties,
         ..DraftObject::default()
     })

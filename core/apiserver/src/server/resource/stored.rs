@@ -29,8 +29,8 @@ impl Resource {
         go_int64(number).err()
     }
 
-    /// Gives an object the form in which it is stored.
-    pub(in crate::server) fn before_storing(&self, object: &mut Value) {
+    /// Gives an object the form in which it is stored. It may have been in that form before: `internal`.
+    pub(in crate::server) fn before_storing(&self, object: &mut Value, internal: Option<&Value>) {
         match (&self.definition, object) {
             (Definition::Custom(custom), object) => custom.before_storing(object),
             (Definition::Builtin(rules), object) => {
@@ -38,13 +38,33 @@ impl Resource {
                     Some(version) => self.convert(object, version),
                     None => None,
                 };
-                if let Some(root) = root {
+                if root.is_some()
+                    && let Some(internal) = internal
+                {
+                    self.keep_internal(object, internal);
+                }
+                if let Some(root) = root.filter(|_| rules.fill_on_reading.is_none()) {
                     // What the version that is stored fills in shows in all of them.
                     fill_defaults(object, root);
                 }
                 if let Value::Object(map) = object {
                     root.unwrap_or(&self.root).forget_empty(map);
                 }
+            }
+        }
+    }
+
+    /// Takes the parts of an internal object that are the same in the version that is served: that version does not
+    /// tell an absent amount of an autoscaler from zero.
+    fn keep_internal(&self, object: &mut Value, internal: &Value) {
+        let mut shown = internal.clone();
+        self.adopt(&mut shown);
+        self.convert(&mut shown, text(internal, "apiVersion"));
+        for part in ["spec", "status"] {
+            if shown[part] == object[part]
+                && let Some(value) = internal.get(part)
+            {
+                object[part] = value.clone();
             }
         }
     }
@@ -79,13 +99,18 @@ impl Resource {
     }
 
     /// Writes an object as it comes back from the stored version: the fields that this version fills in belong
-    /// to the writer of the object.
-    pub(in crate::server) fn settle(&self, object: &mut Value) {
-        if let Definition::Builtin(Rules { stored_as, .. }) = &self.definition
-            && stored_as.is_none_or(|version| self.convert(object, version).is_some())
-        {
-            self.adopt(object);
+    /// to the writer of the object. Returns the object in the stored version.
+    pub(in crate::server) fn settle(&self, object: &mut Value) -> Option<Value> {
+        let Definition::Builtin(Rules { stored_as, .. }) = &self.definition else {
+            return None;
+        };
+        let mut internal = None;
+        if let Some(version) = stored_as {
+            self.convert(object, version)?;
+            internal = Some(object.clone());
         }
+        self.adopt(object);
+        internal
     }
 
     /// Changes an object beside the live one, both in the version in which the kind is stored: what is in the status
@@ -140,6 +165,11 @@ impl Resource {
         stored.unwrap_or_else(|| self.group_version.clone())
     }
 
+    /// Returns whether it is a version of a built-in kind that is stored in another one.
+    pub(in crate::server) fn is_stored_otherwise(&self) -> bool {
+        self.is_builtin() && self.stored_version() != self.group_version
+    }
+
     /// Makes an object fit into a request to etcd.
     ///
     /// # Errors
@@ -156,12 +186,23 @@ impl Resource {
         }
     }
 
+    /// A stored object with the defaults that it gets when it is read.
+    pub(in crate::server) fn filled<'a>(&self, stored: &'a Value) -> Cow<'a, Value> {
+        let filled = match &self.definition {
+            Definition::Builtin(rules) => rules.fill_on_reading.and_then(|fill| fill(stored)),
+            Definition::Custom(_) => None,
+        };
+        filled.map_or(Cow::Borrowed(stored), Cow::Owned)
+    }
+
     /// A stored object as it is read.
     pub(in crate::server) fn read_back(&self, stored: &Arc<Value>) -> Arc<Value> {
         match &self.definition {
             Definition::Builtin(rules) => {
-                let filled = rules.fill_on_reading.and_then(|fill| fill(stored));
-                let mut shown = filled.map_or_else(|| Arc::clone(stored), Arc::new);
+                let mut shown = match self.filled(stored) {
+                    Cow::Borrowed(_) => Arc::clone(stored),
+                    Cow::Owned(filled) => Arc::new(filled),
+                };
                 if rules.stored_as.is_some() {
                     let version = self.group_version.to_string();
                     self.convert(Arc::make_mut(&mut shown), &version);

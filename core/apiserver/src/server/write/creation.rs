@@ -36,6 +36,7 @@ impl ApiServer {
     ) -> Result<ObjectAnswer, Refusal> {
         let DraftObject {
             mut object,
+            internal,
             empties,
             warnings,
             ..
@@ -58,6 +59,7 @@ impl ApiServer {
             .update(&self.nothing(info), &mut object, &info.manager);
         let draft = DraftObject {
             object,
+            internal,
             empties,
             ..DraftObject::default()
         };
@@ -92,6 +94,7 @@ impl ApiServer {
         normalize_namespace(info, &mut draft.object)?;
         let DraftObject {
             mut object,
+            internal,
             empties,
             ..
         } = draft;
@@ -108,7 +111,7 @@ impl ApiServer {
             let message = "resourceVersion should not be set on objects to be created";
             return Err(Status::internal(message));
         }
-        self.store_new(info, object, trace)
+        self.store_new(info, object, internal.as_ref(), trace)
     }
 
     /// Refuses a creation for reasons outside the object.
@@ -209,6 +212,7 @@ impl ApiServer {
         &mut self,
         info: &RequestInfo,
         mut object: Value,
+        internal: Option<&Value>,
         trace: &mut Trace,
     ) -> Result<Arc<Value>, Refusal> {
         // Through the address of an object, the new one is stored there, whatever a policy has named it
@@ -231,7 +235,7 @@ impl ApiServer {
                 Status::being_deleted(refusal)
             });
         }
-        info.resource.before_storing(&mut object);
+        info.resource.before_storing(&mut object, internal);
         if info.options.dry_run {
             trace.facts.push(Fact::DryRun);
             return Ok(info.resource.read_back(&Arc::new(object)));

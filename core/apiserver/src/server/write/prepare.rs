@@ -72,6 +72,20 @@ pub(super) fn before_update(
     validate_update(info, object, empties, live, namespace)
 }
 
+/// Keeps what a request does not write as it is stored. In the server, an object is in its internal form, but here it
+/// was in the version of the request, which may have no fields for all of that.
+pub(super) fn keep_stored(
+    info: &RequestInfo,
+    object: &mut Value,
+    stored: &Value,
+) -> Result<(), Refusal> {
+    if info.resource.is_stored_otherwise() && !info.resource.restores() {
+        let stored = info.resource.filled(stored);
+        restore(object, &stored, &endpoint(info)?.reset_fields);
+    }
+    Ok(())
+}
+
 /// Some kinds are compared as Go holds them (`reflect.DeepEqual`), and the stored ones have nothing empty.
 fn has_new_empties(generation: Generation, empties: &Empties, object: &Value) -> bool {
     match generation {

@@ -183,9 +183,10 @@ fn finished(info: &RequestInfo, mut changed: Value) -> Result<DraftObject, Uncha
         let list = strict_errors.join(", ");
         return Err(refused(&format!("strict decoding error: {list}")));
     }
-    body::finish(info, &mut object, &empties);
+    let internal = body::finish(info, &mut object, &empties);
     Ok(DraftObject {
         object,
+        internal,
         empties,
         ..DraftObject::default()
     })
