@@ -1,7 +1,7 @@
 //! JSON as it was written: member order and repeated keys kept, so that decoding can report
 //! what is wrong in the order in which the server would.
 
-mod huge;
+mod floats;
 mod plain;
 mod raw;
 mod syntax;
@@ -68,12 +68,18 @@ pub fn parse(text: &[u8]) -> Result<Node, SyntaxError> {
     }
     let given = text;
     let text = &*zeros::without_sign(given);
-    serde_json::from_slice(text).or_else(|error| {
+    let read = serde_json::from_slice(text).map(|mut node| {
+        if let Ok(text) = str::from_utf8(text) {
+            floats::round(&mut node, text);
+        }
+        node
+    });
+    read.or_else(|error| {
         if let Some(message) = syntax::syntax_error(given) {
             return Err(SyntaxError::new(&error, message));
         }
         let lossy = String::from_utf8_lossy(text);
-        huge::parse(&replace_lone_surrogates(&lossy)).map_err(|error| {
+        floats::parse(&replace_lone_surrogates(&lossy)).map_err(|error| {
             let whole = error.to_string();
             let message = whole.split(" at line ").next().unwrap_or(&whole);
             SyntaxError::new(&error, message.to_owned())
