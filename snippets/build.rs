@@ -116,6 +116,7 @@ fn requests(modules: &mut Modules, object: &str, resource: &Resource) {
             edits: None,
             attempts: 1,
             reads_again: false,
+            migrates: false,
         };
         for query in ["", "?fieldManager=someone&dryRun=All"] {
             for (attempts, reads_again) in [(1, false), (5, true), (3, false)] {
@@ -125,6 +126,7 @@ fn requests(modules: &mut Modules, object: &str, resource: &Resource) {
                         edits,
                         attempts,
                         reads_again,
+                        migrates: false,
                         ..call
                     });
                 }
@@ -261,6 +263,7 @@ fn every_field(modules: &mut Modules, resource: &Resource) {
             edits: Some(&edits),
             attempts: 1,
             reads_again: false,
+            migrates: false,
         });
         let assigned =
             snippet.code.matches(" = ").count() + snippet.code.matches(".insert(").count();

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{Resource, ResourcePath, is_true};
-use optimist_client::{RequestKind, ValueChange};
+use optimist_client::{RequestKind, ValueChange, client_side_managers};
 use optimist_simulation::{ObjectRef, Step, World};
 
 /// A request, with the objects that its client knew.
@@ -29,6 +29,9 @@ pub struct ClientRequest<'a> {
     pub attempts: u8,
     /// `true` if each retry reads the object again before it writes.
     pub reads_again: bool,
+    /// `true` if the object has fields of client-side apply. After a server-side apply, kubectl sends more requests that
+    /// move them to the applier (`k8s.io/kubectl/pkg/cmd/apply/apply.go migrateToSSAIfNecessary`, v0.36).
+    pub migrates: bool,
 }
 
 /// Code with its imports.
@@ -73,6 +76,7 @@ impl<'a> ClientRequest<'a> {
             edits: (step.is_send() && !step.is_by_hand()).then_some(&*step.edits),
             attempts: 1,
             reads_again: false,
+            migrates: !client_side_managers(&exchange.received).is_empty(),
         })
     }
 

@@ -4,10 +4,11 @@ use serde_json::Value;
 
 use super::call::{ClientRequest, ParsedRequest, json};
 use crate::shell::{delimiter, quote, quote_always, without_nul};
-use optimist_apiserver::object::text;
+use optimist_apiserver::apply::LAST_APPLIED;
+use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::schema::{Struct, Type, builtin};
 use optimist_apiserver::server::{Definition, Resource};
-use optimist_client::{RequestKind, to_yaml};
+use optimist_client::{RequestKind, annotated, to_yaml};
 
 /// The kubectl command that sends a request. If no command sends exactly this request, the closest
 /// command, with a comment about the difference.
@@ -27,14 +28,7 @@ pub fn kubectl(call: &ClientRequest<'_>) -> String {
 /// the request writes nothing, or if its command has no such option.
 pub fn kubectl_dry_run(call: &ClientRequest<'_>) -> Option<String> {
     let mut request = read(call);
-    let raw = match request.verb {
-        RequestKind::Get | RequestKind::Other => true,
-        RequestKind::Update => call.version().is_empty() || is_scale(call),
-        RequestKind::Apply => is_scale(call),
-        RequestKind::Delete => cascade(call.body).is_none(),
-        _ => false,
-    };
-    if raw || request.dry_run {
+    if request.verb == RequestKind::Get || is_raw(call, &request) || request.dry_run {
         return None;
     }
     request.dry_run = true;
@@ -49,6 +43,21 @@ pub fn kubectl_dry_run(call: &ClientRequest<'_>) -> Option<String> {
     };
     shell.render();
     Some(without_nul(shell.out))
+}
+
+/// Returns whether a request is sent as it is (`--raw`, or curl for a PATCH), because kubectl has no command
+/// that sends it.
+pub(super) fn is_raw(call: &ClientRequest<'_>, request: &ParsedRequest<'_>) -> bool {
+    match request.verb {
+        RequestKind::Update => {
+            call.version().is_empty() || is_scale(call) || changes_last_applied(call)
+        }
+        RequestKind::Create => changes_last_applied(call),
+        RequestKind::Apply => is_scale(call),
+        RequestKind::Delete => cascade(call.body).is_none(),
+        RequestKind::Other => true,
+        _ => false,
+    }
 }
 
 /// Takes a request apart for kubectl: `kubectl patch` does not ask for strict validation
@@ -103,7 +112,6 @@ impl Shell<'_> {
                 let object = self.object();
                 self.command("kubectl get", &[&object, &self.subresource(), "-o yaml"]);
             }
-            RequestKind::Create => self.manifest("kubectl create", &[]),
             RequestKind::Update if call.version().is_empty() => {
                 self.comment(
                     "kubectl replace would first read the version that is stored and send that. \
@@ -117,11 +125,25 @@ impl Shell<'_> {
                 );
                 self.other();
             }
+            RequestKind::Create | RequestKind::Update if changes_last_applied(call) => {
+                self.comment(
+                    "From a file, kubectl would put the text of this object into the annotation of \
+                     client-side apply. With --raw the body goes as it is.",
+                );
+                self.other();
+            }
+            RequestKind::Create => self.manifest("kubectl create", &[]),
             RequestKind::Update => self.manifest("kubectl replace", &[&self.subresource()]),
             RequestKind::MergePatch => self.patch("merge"),
             RequestKind::StrategicMergePatch => self.patch("strategic"),
             RequestKind::JsonPatch => self.patch("json"),
             RequestKind::Apply => {
+                if call.migrates {
+                    self.comment(
+                        "With more requests, kubectl then moves the fields of client-side apply to \
+                         this manager.",
+                    );
+                }
                 let force = if self.request.force {
                     "--force-conflicts"
                 } else {
@@ -302,6 +324,17 @@ impl Shell<'_> {
         self.out.push_str(&end);
         self.out.push('\n');
     }
+}
+
+/// Returns whether `kubectl create` and `kubectl replace` would change the annotation of client-side apply: they give it
+/// the text of the file, if the file has one (`k8s.io/kubectl/pkg/util/apply.go CreateOrUpdateAnnotation`, v0.36).
+fn changes_last_applied(call: &ClientRequest<'_>) -> bool {
+    let text = |object: &Value| {
+        let annotations = object.metadata()?.get("annotations")?;
+        Some(annotations.get(LAST_APPLIED)?.as_str()?.to_owned())
+    };
+    let written = text(call.body).filter(|text| !text.is_empty());
+    written.is_some() && written != text(&annotated(call.body))
 }
 
 /// Returns whether the body is a Scale. kubectl maps the kind of a file to a resource, and no

@@ -11,7 +11,7 @@ use optimist_simulation::Exchange;
 use serde_json::Value;
 
 use super::call::{ClientRequest, ParsedRequest};
-use super::kubectl::cascade;
+use super::kubectl::is_raw;
 
 /// The text that the terminal shows after a command of [`kubectl`](super::kubectl::kubectl).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,17 +56,6 @@ pub fn kubectl_output(call: &ClientRequest<'_>, exchange: &Exchange) -> KubectlO
         output.text.insert_str(0, &format!("Warning: {warning}\n"));
     }
     output
-}
-
-/// Returns whether kubectl sends a request as it is (`--raw`). Otherwise it has a command for the
-/// verb.
-fn is_raw(call: &ClientRequest<'_>, request: &ParsedRequest<'_>) -> bool {
-    match request.verb {
-        RequestKind::Update => call.version().is_empty(),
-        RequestKind::Delete => cascade(call.body).is_none(),
-        RequestKind::Other => true,
-        _ => false,
-    }
 }
 
 fn success(
@@ -150,12 +139,12 @@ fn refusal(
     answer: &Value,
 ) -> KubectlOutput {
     let with_curl = !["GET", "POST", "PUT", "DELETE"].contains(&call.method);
-    if request.verb == RequestKind::Other && with_curl {
+    let raw = is_raw(call, request);
+    if raw && with_curl {
         // curl prints the body, whatever the answer is.
         return KubectlOutput::object(format!("{answer}\n"));
     }
     let (reason, message) = (text(answer, "reason"), text(answer, "message"));
-    let raw = is_raw(call, request);
     if reason == "Invalid" {
         return KubectlOutput::message(invalid(answer));
     }

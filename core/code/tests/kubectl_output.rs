@@ -54,6 +54,7 @@ fn output(server: &ApiServer, case: &Value) -> KubectlOutput {
         edits: None,
         attempts: 1,
         reads_again: false,
+        migrates: false,
     };
     kubectl_output(&call, &exchange)
 }
@@ -111,6 +112,18 @@ fn a_request_without_a_command_prints_the_answer() {
         "body": body, "code": 200, "answer": body});
     let raw = output(&server, &raw);
     assert!(raw.is_object && raw.text.starts_with('{'), "{raw:?}");
+    // No file with a Scale is sent without --raw, whatever version it has.
+    let body = json!({"apiVersion": "autoscaling/v1", "kind": "Scale",
+        "metadata": {"name": "web", "resourceVersion": "1"}, "spec": {"replicas": 2}});
+    let mut scale = json!({"method": "PUT", "target": format!("{target}/scale"),
+        "content_type": "application/json", "body": body, "code": 200, "answer": body});
+    assert!(output(&server, &scale).text.starts_with('{'));
+    scale["code"] = 409.into();
+    scale["answer"] = json!({"kind": "Status", "reason": "Conflict", "message": "modified"});
+    assert_eq!(
+        output(&server, &scale).text,
+        "Error from server (Conflict): modified\n"
+    );
     let read = json!({"method": "GET", "target": target, "code": 200, "body": null,
         "answer": {"kind": "Deployment", "metadata": {"name": "web", "managedFields": [{}]}}});
     let read = output(&server, &read);

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use optimist_apiserver::server::{ApiServer, Resource, Resources};
 use optimist_apiserver::yaml;
-use optimist_client::{ValueChange, changes};
+use optimist_client::{ValueChange, annotated, changes};
 use optimist_code::{ClientRequest, client_go, kube_rs, kubectl};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -51,6 +51,7 @@ impl Sent<'_> {
             edits: None,
             attempts: 1,
             reads_again: false,
+            migrates: false,
         })
     }
 
@@ -216,6 +217,20 @@ fn commands_read_as_people_paste_them() {
 }
 
 #[test]
+fn an_apply_says_that_kubectl_then_moves_the_fields_of_client_side_apply() {
+    let object =
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}});
+    let apply = patch("application/apply-patch+yaml", &object);
+    let says = |migrates| {
+        let command = apply.with(&Resources::builtin(), |call| {
+            kubectl(&ClientRequest { migrates, ..*call })
+        });
+        command.starts_with("# With more requests, kubectl then moves")
+    };
+    assert!(says(true) && !says(false));
+}
+
+#[test]
 fn where_kubectl_would_send_something_else_the_body_goes_raw() {
     let object = json!({
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
@@ -241,6 +256,19 @@ fn where_kubectl_would_send_something_else_the_body_goes_raw() {
         ]
     );
     assert_eq!(serde_json::from_str::<Value>(&input).unwrap(), object);
+
+    // From a file, kubectl replaces the text of the annotation of client-side apply.
+    let mut applied = annotated(&object);
+    applied["metadata"]["resourceVersion"] = "100".into();
+    let put = Sent {
+        body: &applied,
+        ..put
+    };
+    assert_eq!(run(&put.kubectl()).0[..2], ["replace", "--raw"]);
+    let same = annotated(&applied);
+    let put = Sent { body: &same, ..put };
+    assert_eq!(run(&put.kubectl()).0[0], "replace");
+    assert_ne!(run(&put.kubectl()).0[1], "--raw");
 
     let options = json!({"preconditions": {"resourceVersion": "100"}});
     let delete = Sent {

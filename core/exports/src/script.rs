@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{ExportedStep, exported_steps, who};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
-use optimist_client::{bare, objects, to_yaml};
+use optimist_client::{bare, client_side_managers, objects, to_yaml};
 use optimist_code::{ClientRequest, is_of_kind, kubectl};
 use optimist_code::{delimiter, one_line, quote_always as quote, without_nul};
 use optimist_simulation::{Action, HistoryTree, ObjectRef, Operation, World};
@@ -169,6 +169,7 @@ impl ShellScript {
             edits: None,
             attempts: 1,
             reads_again: false,
+            migrates: !client_side_managers(&exchange.received).is_empty(),
         });
         let end = delimiter(&command, "STEP");
         self.line(format!("\nstep {} <<'{end}'", quote(&title)));

@@ -316,6 +316,7 @@ fn no_text_of_a_session_is_run_by_its_script_or_its_commands() {
                     edits: None,
                     attempts,
                     reads_again: false,
+                    migrates: false,
                 }));
             }
         }

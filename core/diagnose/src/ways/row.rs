@@ -136,6 +136,7 @@ impl Row {
                 edits: None,
                 attempts: 1,
                 reads_again: false,
+                migrates: false,
             })
         });
         commands.collect()

@@ -391,6 +391,7 @@ impl ChangeTable {
             edits: None,
             attempts: 1,
             reads_again: false,
+            migrates: false,
         }
     }
 }
