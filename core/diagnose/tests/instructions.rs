@@ -394,6 +394,34 @@ fn every_command_that_writes_is_first_shown_in_a_form_that_stores_nothing() {
 }
 
 #[test]
+fn kubectl_shows_what_helm_4_meets_only_where_it_meets_the_same() {
+    let live = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a",
+        "namespace": "shop", "uid": "u", "resourceVersion": "5", "managedFields": [
+            {"manager": "helm", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
+                "fieldsV1": {"f:data": {".": {}, "f:log": {}}}},
+            {"manager": "kubectl-edit", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
+                "fieldsV1": {"f:data": {"f:mode": {}}}}]},
+        "data": {"log": "info", "mode": "b"}});
+    let manifest = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a",
+        "namespace": "shop"}, "data": {"log": "debug", "mode": "c"}});
+    let table = table_of(&live.to_string(), manifest);
+    let first = |on_owned| {
+        let all = instructions(&table, Preset::Helm4, on_owned);
+        all.into_iter()
+            .find_map(|one| one.try_first)
+            .expect("a command")
+    };
+    let by_kubectl = first(OnOwned::Usual);
+    assert!(
+        by_kubectl.contains("kubectl apply --server-side"),
+        "{by_kubectl}"
+    );
+    // Without the mode, Helm makes its Update its own and writes. kubectl meets a conflict with that Update.
+    let by_helm = first(OnOwned::LeaveOut);
+    assert!(by_helm.contains("helm upgrade"), "{by_helm}");
+}
+
+#[test]
 fn a_command_of_kubectl_names_the_namespace_of_its_object_also_if_it_is_the_default() {
     let live = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a",
         "namespace": "default", "uid": "u", "resourceVersion": "5"}});

@@ -219,9 +219,11 @@ impl<'v> FieldInputs<'v> {
         let printed = field.to_string();
         let refused = self.refused.iter().filter(|(field, _)| *field == printed);
         let refused_by: Vec<String> = refused.map(|(_, manager)| manager.clone()).collect();
+        // What the writer's own name wrote through a subresource is another entry, as a conflict names it.
+        let is_other = |it: &Manager| it.name != self.writer || !it.subresource.is_empty();
         let lost = owners_before
             .iter()
-            .any(|it| it.name != self.writer && !owners_after.contains(it));
+            .any(|it| is_other(it) && !owners_after.contains(it));
         let gained = owners_after
             .iter()
             .any(|it| it.name == self.writer && !owners_before.contains(it));

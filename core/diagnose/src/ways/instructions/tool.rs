@@ -72,7 +72,7 @@ impl ToolInstruction<'_> {
         }
         let mut first = tried(&lines, &upgrade, "--dry-run=server");
         // Helm 3 sends merge patches, which meet no conflict.
-        if preset == Preset::Helm4 {
+        if preset == Preset::Helm4 && self.table.kubectl_meets_the_same(self.row, on_owned) {
             first.try_first = self.helm_apply(on_owned);
         }
         let mut all = vec![first];
@@ -84,7 +84,7 @@ impl ToolInstruction<'_> {
 
     /// The command that shows whether an upgrade by server-side apply is refused, and stores nothing. A dry run of Helm
     /// sends no apply, so it meets no conflict (`helm.sh/helm/v4/pkg/action/upgrade.go performUpgrade`, v4.2); kubectl
-    /// applies as Helm does.
+    /// applies as Helm does, once Helm has no Update of its own on the object.
     fn helm_apply(&self, on_owned: OnOwned) -> Option<String> {
         let applied = self.table.server_side(self.row, on_owned, None)?;
         let command = applied.try_first?;

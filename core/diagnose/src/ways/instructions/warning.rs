@@ -90,22 +90,36 @@ impl ChangeTable {
     /// Returns the fields that `kubectl apply` in the name of the writer of a row removes and the row itself keeps: the
     /// object has an annotation of client-side apply, and kubectl migrates from that.
     pub(super) fn removed_by_kubectl(&self, row: &Row, on_owned: OnOwned) -> Vec<Path> {
-        let Some(applied) = row.last_apply() else {
-            return Vec::new();
-        };
-        let change = WantedChange {
-            manager: Some(row.writer.clone()),
-            content: ChangeContent::Manifest(Value::clone(&applied.sent)),
-            ..WantedChange::clone(&self.change)
-        };
-        let way = Way::Client(Preset::KubectlApplyServerSide, on_owned);
-        let by_kubectl = ChangeTable::new(&self.installed, change).row(way);
+        let by_kubectl = self.row_by_kubectl(row, on_owned);
         let removed = by_kubectl
             .iter()
             .flat_map(|it| it.with(FieldEffect::Removed));
         let kept = |field: &Path| row.with(FieldEffect::Removed).all(|it| it.field != *field);
         let removed = removed.map(|it| it.field.clone());
         removed.filter(kept).collect()
+    }
+
+    /// Returns whether the server answers `kubectl apply` in the name of the writer of a row as it answers the row. It
+    /// does not where the tool first makes its earlier Update its own: kubectl meets a conflict with that Update.
+    pub(super) fn kubectl_meets_the_same(&self, row: &Row, on_owned: OnOwned) -> bool {
+        let by_kubectl = self.row_by_kubectl(row, on_owned);
+        by_kubectl.is_some_and(|it| it.is_refused() == row.is_refused())
+    }
+
+    /// Returns what `kubectl apply --server-side` does with the manifest that a row applied, in the name of its writer.
+    fn row_by_kubectl(&self, row: &Row, on_owned: OnOwned) -> Option<Row> {
+        let change = WantedChange {
+            manager: Some(row.writer.clone()),
+            content: ChangeContent::Manifest(Value::clone(&row.last_apply()?.sent)),
+            ..WantedChange::clone(&self.change)
+        };
+        // What was left out is not in the manifest.
+        let on_owned = match on_owned {
+            OnOwned::LeaveOut => OnOwned::Usual,
+            other => other,
+        };
+        let way = Way::Client(Preset::KubectlApplyServerSide, on_owned);
+        ChangeTable::new(&self.installed, change).row(way)
     }
 
     /// Returns a warning about the fields that are missing if a manifest without some fields creates the
