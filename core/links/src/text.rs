@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::{DecodeError, Engine};
 use miniz_oxide::inflate::{decompress_to_vec_with_limit, decompress_to_vec_zlib_with_limit};
 use serde_json::Value;
 
@@ -23,6 +23,9 @@ pub(super) const MAX_TEXT_LENGTH: usize = 8 << 20;
 
 /// The maximum size after inflating, in bytes.
 pub(super) const MAX_JSON_SIZE: usize = 16 << 20;
+
+/// What is wrong with a text whose characters are those of a link.
+const INCOMPLETE: &str = "its end is missing, or it was changed";
 
 /// The compression level: the page waits for it.
 const LEVEL: u8 = 8;
@@ -73,10 +76,13 @@ pub(super) fn unpack(text: &str) -> Result<Value, ShareError> {
     };
     let deflated = URL_SAFE_NO_PAD
         .decode(&text[VERSION.len_utf8()..])
-        .map_err(|_| ShareError::Damaged("it has invalid characters"))?;
+        .map_err(|error| match error {
+            DecodeError::InvalidByte(..) => ShareError::Damaged("it has invalid characters"),
+            _ => ShareError::Damaged(INCOMPLETE),
+        })?;
     let inflated = inflate(&deflated, MAX_JSON_SIZE).map_err(|error| match error.status {
         miniz_oxide::inflate::TINFLStatus::HasMoreOutput => ShareError::TooLarge,
-        _ => ShareError::Damaged("its end is missing, or it was changed"),
+        _ => ShareError::Damaged(INCOMPLETE),
     })?;
     serde_json::from_slice(&inflated).map_err(|_| ShareError::Damaged("it is not JSON"))
 }

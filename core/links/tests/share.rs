@@ -503,6 +503,12 @@ fn what_cannot_be_opened_says_why() {
     ] {
         assert!(matches!(told(text), ShareError::Damaged(_)), "{text}");
     }
+    // A link that lost its end has no wrong character, whatever is left of its last group.
+    let whole = packed(&json!({"m": "kind: ConfigMap", "n": []}));
+    for end in 1..9 {
+        let error = told(&whole[..whole.len() - end]).to_string();
+        assert!(error.contains("its end is missing"), "{end}: {error}");
+    }
     let broken = packed(&json!({"m": "kind: Nothing", "n": []}));
     let error = Session::parse(&broken).unwrap().replay().finish();
     assert!(matches!(error, Err(ShareError::Start(_))));

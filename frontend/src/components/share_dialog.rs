@@ -130,7 +130,7 @@ fn problem(store: &StateHandle) -> Html {
     html! {
         <div class="problem" role="alert">
             <p><b>{ label::share_not_opened() }{ " " }</b>{ problem.clone() }</p>
-            <p class="muted">{ kept }</p>
+            <p class="muted">{ kept }{ " " }{ label::share_below() }</p>
         </div>
     }
 }

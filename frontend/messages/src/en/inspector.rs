@@ -14,7 +14,7 @@ crate::catalogue::messages! {
     diff_absent() "absent";
     diff_was(value) "was {value}";
     diff_column_read() "Read";
-    diff_column_wanted() "Wanted";
+    diff_column_wanted() "Working copy";
     diff_column_stored() "Stored";
     diff_column_before() "Stored before";
     diff_column_after() "Stored now";

@@ -54,6 +54,7 @@ crate::catalogue::messages! {
     share_not_opened() "Not opened.";
     share_still_kept() "It is still kept in this browser, as it was.";
     share_unchanged() "Your session is as it was.";
+    share_below() "The link below opens what the page shows now.";
     share_link(weight) "Link, {weight}";
     share_too_long(weight) "As a link it would be {weight} long, more than browsers and chats carry. Take the file.";
     share_save() "Save as a file";

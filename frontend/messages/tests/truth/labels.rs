@@ -225,7 +225,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "share_report_says", "share_save", "share_save_markdown", "share_script",
         "share_script_hint", "share_search", "share_stand_ins", "share_steps", "share_still_kept",
         "share_title", "share_title_case", "share_title_not_opened", "share_title_search",
-        "share_too_long", "share_unchanged", "share_values", "share_values_too_large",
+        "share_below", "share_too_long", "share_unchanged", "share_values", "share_values_too_large",
         "share_without_private", "share_without_values", "step_of", "step_position", "step_start",
         "stopped_states", "stopped_time", "switches_incomplete", "text_not_object",
         "third_controllers_text", "third_editor_text", "timeline_empty", "timeline_step",
