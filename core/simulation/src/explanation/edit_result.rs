@@ -61,7 +61,9 @@ impl Step {
     fn replacement(&self) -> Option<&Replaced<ActorId>> {
         let mut replaced = self.replaced.iter();
         let wanted = self.after != 0 && self.losses.is_empty();
-        replaced.find(|replaced| wanted && !replaced.edit.path.0.is_empty())
+        // The server itself rewrites the record of client-side apply.
+        let is_of_writer = |edit: &Edit| !edit.path.0.is_empty() && !edit.is_record_of_tool();
+        replaced.find(|replaced| wanted && is_of_writer(&replaced.edit))
     }
 
     fn left_out(&self) -> Option<EditResult> {
