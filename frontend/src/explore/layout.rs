@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use optimist_simulation::explore::{Search, StateId};
+use optimist_simulation::explore::{Search, StateId, Transition};
 
 /// A map with more states is not readable.
 const MAX_STATES: usize = 150;
@@ -18,6 +18,18 @@ pub(super) struct MapLayout {
     pub(super) places: Vec<(f64, f64)>,
     /// `true` if there is room for the names of the steps.
     pub(super) labels: bool,
+}
+
+impl MapLayout {
+    /// Returns the position of a state.
+    pub(super) fn place(&self, id: StateId) -> (f64, f64) {
+        self.places.get(id).copied().unwrap_or_default()
+    }
+
+    /// Returns both ends of the line of a step.
+    pub(super) fn ends(&self, edge: &Transition) -> [(f64, f64); 2] {
+        [edge.from, edge.to].map(|id| self.place(id))
+    }
 }
 
 /// Lays a search of two actors out; `None` where a picture would show nothing.

@@ -185,7 +185,6 @@ fn marked(model: &Explored, search: &Search) -> Vec<TransitionId> {
 
 fn picture(store: &StateHandle, model: &Explored, search: &Rc<Search>, drawn: &MapLayout) -> Html {
     let marked = marked(model, search);
-    let place = |id: StateId| drawn.places.get(id).copied().unwrap_or_default();
     let lines = search.edges().iter().enumerate().map(|(id, edge)| {
         line(
             store,
@@ -196,14 +195,19 @@ fn picture(store: &StateHandle, model: &Explored, search: &Rc<Search>, drawn: &M
             marked.contains(&id),
         )
     });
+    let labels = search
+        .edges()
+        .iter()
+        .filter(|_| drawn.labels)
+        .map(|edge| line_label(search, drawn, edge));
     let halo = marked
         .iter()
         .filter_map(|id| search.edges().get(*id))
         .map(|edge| {
-            let ((x1, y1), (x2, y2)) = (place(edge.from), place(edge.to));
+            let [(x1, y1), (x2, y2)] = drawn.ends(edge);
             html! { <path class="halo" d={format!("M{x1:.0} {y1:.0}L{x2:.0} {y2:.0}")} /> }
         });
-    let states = (0..search.states()).map(|id| circle(store, model, search, id, place(id)));
+    let states = (0..search.states()).map(|id| circle(store, model, search, id, drawn.place(id)));
     html! {
         // The list below says the same to those who do not see it, and to the keyboard.
         <div class="picture" aria-hidden="true">
@@ -219,6 +223,7 @@ fn picture(store: &StateHandle, model: &Explored, search: &Rc<Search>, drawn: &M
             >
                 <g>{ for halo }</g>
                 <g>{ for lines }</g>
+                <g>{ for labels }</g>
                 <g>{ for states }</g>
             </svg>
         </div>
@@ -233,23 +238,38 @@ fn line(
     (id, edge): (TransitionId, &Transition),
     marked: bool,
 ) -> Html {
-    let place = |id: StateId| drawn.places.get(id).copied().unwrap_or_default();
-    let ((x1, y1), (x2, y2)) = (place(edge.from), place(edge.to));
+    let [(x1, y1), (x2, y2)] = drawn.ends(edge);
     let d = format!("M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}");
+    let focus = MapFocus::Edge(id);
+    html! {
+        <g
+            key={id}
+            class={classes!("arc", tones(search, edge).to_vec(), marked.then_some("marked"))}
+            onpointerenter={on(model, move |_: PointerEvent| ExploreMsg::Focus(Some(focus)))}
+            onclick={replay::focused(store, model, search, focus)}
+        >
+            <path class="target" d={d.clone()} />
+            <path class="stroke" {d} />
+        </g>
+    }
+}
+
+/// Returns the classes of a line and its label: its actor, and what went wrong.
+fn tones(search: &Search, edge: &Transition) -> [&'static str; 2] {
     // The graph has two actors.
-    let actor = search
-        .scenario()
-        .actors
-        .get(edge.actor)
-        .copied()
-        .unwrap_or(ActorId::A);
+    let actor = search.scenario().actors.get(edge.actor).copied();
+    let slug = super::classes::slug(actor.unwrap_or(ActorId::A));
     let tone = match edge.effect {
         EditEffect::Loses => "lost",
         EditEffect::Refused | EditEffect::GivesUp => "refused",
-        EditEffect::None | EditEffect::Acknowledged | EditEffect::Replaces => {
-            super::classes::slug(actor)
-        }
+        EditEffect::None | EditEffect::Acknowledged | EditEffect::Replaces => slug,
     };
+    [slug, tone]
+}
+
+/// Draws the label of a line. All labels are above all lines, which can cross.
+fn line_label(search: &Search, drawn: &MapLayout, edge: &Transition) -> Html {
+    let [(x1, y1), (x2, y2)] = drawn.ends(edge);
     // A's labels stand to the left of their lines and B's to the right; what goes wrong stands
     // lower and outside, for it is where lines meet.
     let wrong = matches!(
@@ -263,26 +283,15 @@ fn line(
     };
     let (side, anchor) = if left { (-7.0, "end") } else { (7.0, "start") };
     let at = if wrong { 0.74 } else { 0.36 };
-    let focus = MapFocus::Edge(id);
     html! {
-        <g
-            key={id}
-            class={classes!("arc", super::classes::slug(actor), tone, marked.then_some("marked"))}
-            onpointerenter={on(model, move |_: PointerEvent| ExploreMsg::Focus(Some(focus)))}
-            onclick={replay::focused(store, model, search, focus)}
+        <text
+            class={classes!("arc-label", tones(search, edge).to_vec())}
+            x={format!("{:.1}", x1 + (x2 - x1) * at + side)}
+            y={format!("{:.1}", y1 + (y2 - y1) * at - 3.0)}
+            text-anchor={anchor}
         >
-            <path class="target" d={d.clone()} />
-            <path class="stroke" {d} />
-            if drawn.labels {
-                <text
-                    x={format!("{:.1}", x1 + (x2 - x1) * at + side)}
-                    y={format!("{:.1}", y1 + (y2 - y1) * at - 3.0)}
-                    text-anchor={anchor}
-                >
-                    { messages::label(search, edge) }
-                </text>
-            }
-        </g>
+            { messages::label(search, edge) }
+        </text>
     }
 }
 

@@ -384,7 +384,7 @@ async fn inside_a_request_a_patch_is_retried_and_an_update_with_a_version_is_not
     page.press(OUTCOMES, "Merge patch").await;
     let map = page.text(MAP);
     assert!(
-        all(".arc text")
+        all(".arc-label")
             .iter()
             .any(|text| text.text_content().as_deref() == Some("again"))
     );
