@@ -242,6 +242,17 @@ fn what_a_switch_says_is_in_the_code() {
         "SetExpectations(",
         "expectations.set(&owner",
     );
+    // An event counts, and not only a write that failed.
+    holds(
+        Switch::Expectations,
+        "CreationObserved(logger, ownerKey(e.Object))",
+        "creation_observed(&owner_key(child))",
+    );
+    holds(
+        Switch::Expectations,
+        "Owns(&corev1.ConfigMap{}, builder.WithPredicates(r.countEvents()))",
+        ".inspect_ok(move |event| count_event(event, &counting))",
+    );
     holds(
         Switch::IgnoreAlreadyExists,
         "IgnoreAlreadyExists(err)",
@@ -289,6 +300,25 @@ fn what_a_switch_says_is_in_the_code() {
         "EnqueueRequestsFromMapFunc(childrenOf(",
         "children.state()",
     );
+}
+
+/// The Scaler deletes too, and both directions are expected.
+#[test]
+fn the_handler_of_the_scaler_counts_deletions() {
+    for ready in combinations(ReadyProgramName::Scaler) {
+        for (language, part) in [
+            (ProgramLanguage::Go, "DeleteFunc: func("),
+            (ProgramLanguage::Rust, "watcher::Event::Delete(child) =>"),
+        ] {
+            let lines = lines(&ready, language);
+            let counts = lines.iter().any(|line| line.text.contains(part));
+            assert_eq!(
+                counts,
+                ready.is_on(Switch::Expectations),
+                "{ready:?} {language:?}"
+            );
+        }
+    }
 }
 
 #[test]
