@@ -286,7 +286,13 @@ impl Run {
                 context
                     .written
                     .wrote_at(&self.key, &self.uid, &path, version);
-                self.change(name, context, |object| *object = answer);
+                let is_json = !resource.has_builtin_schema();
+                self.change(name, context, |object| {
+                    match is_json && has_more(object, &answer) {
+                        true => decode_into(Arc::make_mut(object), &answer),
+                        false => *object = answer,
+                    }
+                });
                 AfterStatement::On
             }
             Err(error) => {
@@ -405,6 +411,33 @@ fn replace_in_cache(caches: &mut [Cache], before: &Arc<Value>, after: &Arc<Value
         if has.is_some_and(|object| Arc::ptr_eq(object, before)) {
             cache.change_in_place(Arc::clone(after));
         }
+    }
+}
+
+/// Returns whether an object has a member that an answer lacks.
+fn has_more(object: &Value, answer: &Value) -> bool {
+    let (Some(members), Some(answer)) = (object.as_object(), answer.as_object()) else {
+        return false;
+    };
+    let mut members = members.iter().filter(|(_, member)| !member.is_null());
+    members.any(|(name, member)| answer.get(name).is_none_or(|it| has_more(member, it)))
+}
+
+/// Decodes the JSON of an answer into the object of the program, which keeps the members that the answer lacks
+/// (`sigs.k8s.io/controller-runtime/pkg/client/typed_client.go Patch`, v0.24, gives its object to `Result.Into`, and
+/// `k8s.io/apimachinery/pkg/runtime/serializer/json/json.go Decode` unmarshals into that). Built-in kinds are answered in
+/// protobuf (`pkg/client/apiutil/apimachinery.go canUseProtobuf`), which resets the object first.
+fn decode_into(object: &mut Value, answer: &Value) {
+    match (object, answer) {
+        (Value::Object(object), Value::Object(answer)) => {
+            for (name, member) in answer {
+                match object.get_mut(name) {
+                    Some(known) => decode_into(known, member),
+                    None => drop(object.insert(name.clone(), member.clone())),
+                }
+            }
+        }
+        (object, answer) => *object = answer.clone(),
     }
 }
 
