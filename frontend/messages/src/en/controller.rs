@@ -137,13 +137,13 @@ crate::catalogue::messages! {
     program_finalizer_keeper() "Finalizer keeper";
     program_finalizer_keeper_text() "Adds a finalizer and removes it at the end. Its merge patch can remove the finalizer of another program.";
     program_cleaner() "Cleaner";
-    program_cleaner_text() "Deletes an object whose owner is gone, after an event of the object, or of a Widget with the same name. With a cache that is behind, it can delete the wrong one.";
+    program_cleaner_text() "Deletes an object whose owner is gone, after an event of the object, or of a Widget with the same name. If an object reaches its cache before a new owner, it deletes the wrong one: for this, somebody must make a Widget and its ConfigMap.";
     program_field_owner() "Field owner";
     program_field_owner_text() "Keeps spec.size at 3, whatever others write. If another program keeps another value, neither program comes to rest.";
     program_annotator() "Annotator";
     program_annotator_text() "Adds an annotation. If it changes the cached object in place, nothing is written.";
     program_copier() "Copier";
-    program_copier_text() "Copies spec.size to a child. With an old child in its cache, it can skip a write that is needed.";
+    program_copier_text() "Copies spec.size to a child. With an old child in its cache, it can skip a write that is needed: for this, somebody must change spec.size and change it back. If only new generations wake it, the child can stay wrong.";
     program_written() "Written program";
 
     // A sentence about one of several controllers.
