@@ -8,7 +8,7 @@ use optimist_controller::{ClientRelease, KeyAddition, ReconcileResult, WorkerRep
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{
     Action, ActorId, ControllerEvent, ControllerOperation as Do, HistoryTree, Operation, Outcome,
-    Start, Step, Suggestion, WIDGET, World,
+    RunValue, RunValueContent, Start, Step, Suggestion, WIDGET, World,
 };
 use proptest::prelude::{Just, ProptestConfig, prop, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Strategy as _;
@@ -550,4 +550,34 @@ fn nothing_is_suggested_that_a_person_would_do_on_the_card_of_a_controller() {
         by_a.then(|| tree.explain(ActorId::C).next)
     });
     assert_eq!(sent.next(), Some(None));
+}
+
+/// Of the variables and of the caches, whether an object was changed here, and its name.
+fn changed_here(tree: &HistoryTree) -> (bool, Vec<String>) {
+    let is_changed = |of: &RunValue| matches!(of.value, RunValueContent::Object { is_changed, .. } if is_changed);
+    let values = tree.world().run_values(ActorId::C);
+    let standings = tree.world().cache_standings(ActorId::C).into_iter();
+    let cached = standings.flat_map(|cache| cache.changed).collect();
+    (values.iter().any(is_changed), cached)
+}
+
+#[test]
+fn an_object_that_a_program_changed_is_not_as_the_server_stored_it() {
+    for in_place in [true, false] {
+        let switches: &[Switch] = if in_place { &[] } else { &[Switch::DeepCopy] };
+        let mut tree = tree(ReadyProgramName::Annotator, switches);
+        tree.connect_controller(ActorId::C).unwrap();
+        let step = Operation::Control(ActorId::C, Do::Step);
+        let mut seen = Vec::new();
+        while tree.act(step.clone()).is_some() {
+            seen.push(changed_here(&tree));
+        }
+        let web = vec!["web".to_owned()];
+        let expected = if in_place { web } else { Vec::new() };
+        assert!(seen.contains(&(true, expected)), "{in_place}: {seen:?}");
+        assert_eq!(seen[0], (false, Vec::new()), "what was only read");
+        // The answer to the empty patch is decoded into that very object, and lacks the annotation.
+        let (_, cached) = seen.last().unwrap();
+        assert_eq!(!cached.is_empty(), in_place, "{seen:?}");
+    }
 }

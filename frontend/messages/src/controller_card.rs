@@ -58,15 +58,41 @@ pub fn switch_chip(switch: Switch) -> String {
     }
 }
 
-/// The version of the caches in a chip, and whether it is behind: of the one that is most behind.
+/// The version of the caches in a chip, and whether it differs from the server: of the one that is most behind.
 pub fn cache_chip(standings: &[CacheStanding]) -> (String, bool) {
-    let Some(most) = standings.iter().rev().max_by_key(|cache| cache.behind) else {
+    let Some(most) = most_behind(standings) else {
         return (en::cache_chip_empty(), false);
     };
+    let is_changed = standings.iter().any(|cache| !cache.changed.is_empty());
     match (most.version.as_str(), most.behind) {
         ("", _) => (en::cache_chip_empty(), true),
+        (version, 0) if is_changed => (en::cache_chip_changed(&version), true),
         (version, 0) => (en::cache_chip_current(&version), false),
         (version, behind) => (en::cache_chip(&version, &behind), true),
+    }
+}
+
+/// The same where there is more room: with the kind of the cache that is behind, if there are several caches.
+pub fn cache_chip_of_kind(standings: &[CacheStanding]) -> (String, bool) {
+    let of_several = most_behind(standings).filter(|_| standings.len() > 1);
+    match of_several.filter(|most| most.behind > 0 && !most.version.is_empty()) {
+        Some(most) => {
+            let text = en::cache_chip_of_kind(&most.kind, &most.version, &most.behind);
+            (text, true)
+        }
+        None => cache_chip(standings),
+    }
+}
+
+fn most_behind(standings: &[CacheStanding]) -> Option<&CacheStanding> {
+    standings.iter().rev().max_by_key(|cache| cache.behind)
+}
+
+/// The version of an object in a cache, and whether the object was changed there.
+pub fn cached_version(of: &CacheStanding, name: &str, version: &str) -> String {
+    match of.changed.iter().any(|changed| changed == name) {
+        true => en::cached_changed(&version),
+        false => version.to_owned(),
     }
 }
 
@@ -125,15 +151,23 @@ pub fn run_value(of: &RunValue) -> (String, String) {
             name,
             version,
             server,
+            is_changed,
         } => {
             let has = match version.as_str() {
                 "" => return (en::value_new(kind), String::new()),
                 version => en::value_version(kind, name, &version),
             };
             let beside = match server {
-                Some(server) if server.to_string() == *version => en::value_server_same(),
+                Some(server) if server.to_string() == *version => match is_changed {
+                    true => return (has, en::value_changed_same()),
+                    false => en::value_server_same(),
+                },
                 Some(server) => en::value_server_version(server),
                 None => en::value_server_none(),
+            };
+            let beside = match is_changed {
+                true => format!("{} · {beside}", en::value_changed()),
+                false => beside,
             };
             (has, beside)
         }
@@ -395,7 +429,7 @@ fn answered(call: &Call, error: Option<&ApiError>, (actor, world): (ActorId, &Wo
         (None, Some(cache)) if call.written().is_some_and(|it| cache.is_ahead(it.name())) => {
             en::did_send_into_cache(&cache.version)
         }
-        (None, Some(cache)) => en::did_send_lag(&cache.version, &cache.behind),
+        (None, Some(cache)) => en::did_send_lag(&cache.kind, &cache.version, &cache.behind),
         (None, None) => en::did_send_done(),
     }
 }
@@ -416,8 +450,10 @@ fn without_request(touched: &Touched, of: (ActorId, &World), who: &str) -> Capti
 fn read(kind: &str, (actor, world): (ActorId, &World)) -> String {
     let mut caches = world.cache_standings(actor).into_iter();
     match caches.find(|cache| cache.kind == kind) {
-        Some(cache) if cache.behind > 0 => en::did_read_behind(&cache.version, &cache.behind),
-        Some(cache) => en::did_read_text(&cache.version),
+        Some(cache) if cache.behind > 0 => {
+            en::did_read_behind(&cache.kind, &cache.version, &cache.behind)
+        }
+        Some(cache) => en::did_read_text(&cache.kind, &cache.version),
         None => String::new(),
     }
 }

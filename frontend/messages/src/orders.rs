@@ -8,7 +8,7 @@ use optimist_simulation::explore::{ControllerWitness, Misfit, PropertyAnswer, Th
 use optimist_simulation::{ActorId, BrokenProperty, World};
 
 use crate::en;
-use crate::explore::third;
+use crate::explore::{number, third};
 
 /// A safety property.
 pub fn safety(property: &Safety) -> String {
@@ -74,7 +74,10 @@ pub fn varied(states: usize, actors: OrderActors<'_>, restarts: u8) -> String {
     if restarts > 0 {
         varied.push(en::orders_varied_restarts(&restarts, &actors.controllers));
     }
-    let mut sentences = vec![en::orders_states(&states), varied.join("; ") + "."];
+    let mut sentences = vec![
+        en::orders_states(&number(states as u128)),
+        varied.join("; ") + ".",
+    ];
     let without = actors.without_edit.iter();
     sentences.extend(without.map(|name| en::orders_not_varied_edit(name)));
     sentences.push(en::orders_not_varied());
@@ -182,7 +185,9 @@ pub fn answer(property: Option<&Safety>, answer: &PropertyAnswer) -> String {
     };
     let steps = witness.run().len();
     match witness {
-        ControllerWitness::Unsafe(..) if steps == 0 => en::orders_broken_now(),
+        ControllerWitness::Unsafe(..) | ControllerWitness::RestsWrong(_) if steps == 0 => {
+            en::orders_broken_now()
+        }
         // One that somebody wrote.
         ControllerWitness::Unsafe(..) if property.is_none() => en::orders_breaks(&steps),
         ControllerWitness::Unsafe(..) => en::orders_unsafe(&steps),

@@ -4,10 +4,14 @@ use optimist_apiserver::apply::Path;
 use optimist_client::{Declares, Strategy, Subresource, Write};
 use optimist_code::ClientRequest;
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
-use optimist_messages::{
-    Caption, answer, answer_brief, ask, ask_brief, caption, fact, headline, load_error, pill,
-    sentence, summary, value,
+use optimist_messages::controller_card::{
+    cache_chip, cache_chip_of_kind, cached_version, run_value,
 };
+use optimist_messages::{
+    Caption, answer, answer_brief, ask, ask_brief, caption, fact, headline, load_error, orders,
+    pill, sentence, summary, value,
+};
+use optimist_simulation::explore::{ControllerWitness, PropertyAnswer};
 use optimist_simulation::{
     Action, ActorId, BranchOutcome, ByHand, ControllerOperation, HistoryTree, NGINX, Operation,
     Preconditions, Start, Step, WIDGET, WatchAction, World,
@@ -616,6 +620,89 @@ fn what_is_broken_of_a_controller_is_said_first() {
     let text = caption(&tree.explain(B), tree.world()).text;
     assert!(text[0].starts_with("This is broken: "), "{text:?}");
     assert!(text.len() > 1, "{text:?}");
+}
+
+/// The version alone is equal: the program has changed the cached object in place.
+#[test]
+fn a_changed_object_is_not_called_as_on_the_server() {
+    let start = Start {
+        controllers: [(
+            ActorId::C,
+            ReadyProgram::new(ReadyProgramName::Annotator).into(),
+        )]
+        .into(),
+        ..Start::with(WIDGET)
+    };
+    let mut tree = HistoryTree::new(World::from_start(start.into()).unwrap().0);
+    tree.connect_controller(ActorId::C).unwrap();
+    let step = Operation::Control(ActorId::C, ControllerOperation::Step);
+    let mut said = Vec::new();
+    while tree.act(step.clone()).is_some() {
+        let standings = tree.world().cache_standings(ActorId::C);
+        let (version, _) = cache_chip(&standings);
+        let object = standings[0].objects.first();
+        let object = object.map(|(name, version)| cached_version(&standings[0], name, version));
+        let values = tree.world().run_values(ActorId::C);
+        let value = values.first().map(|of| run_value(of).1);
+        said.push((
+            version,
+            object.unwrap_or_default(),
+            value.unwrap_or_default(),
+        ));
+    }
+    let read = ("cache 100 · current", "100", "as on the server");
+    let changed = (
+        "cache 100 · changed in place",
+        "100 · changed here: not as on the server",
+        "changed here: not as on the server",
+    );
+    for (chip, object, value) in [read, changed] {
+        let expected = (chip.to_owned(), object.to_owned(), value.to_owned());
+        assert!(said.contains(&expected), "{expected:?} in {said:?}");
+    }
+}
+
+/// Only the cache of the ConfigMaps is behind.
+#[test]
+fn the_cache_that_is_behind_is_named() {
+    let start = Start {
+        controllers: [(
+            ActorId::C,
+            ReadyProgram::new(ReadyProgramName::ChildMaker).into(),
+        )]
+        .into(),
+        ..Start::with(WIDGET)
+    };
+    let mut tree = HistoryTree::new(World::from_start(start.into()).unwrap().0);
+    tree.connect_controller(ActorId::C).unwrap();
+    let step = Operation::Control(ActorId::C, ControllerOperation::Step);
+    let chip = |tree: &HistoryTree| cache_chip_of_kind(&tree.world().cache_standings(ActorId::C));
+    assert_eq!(chip(&tree), ("cache 100 · current".to_owned(), false));
+    while tree.world().next_delivery(ActorId::C).is_none() {
+        tree.act(step.clone()).expect("it makes a child");
+    }
+    let behind = "ConfigMap cache 100 · behind by 1";
+    assert_eq!(chip(&tree), (behind.to_owned(), true));
+    let text = caption(&tree.explain(B), tree.world()).text.join(" ");
+    assert!(
+        text.contains("The ConfigMap cache is at 100, behind by 1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_answer_of_a_search_of_orders_is_said_as_elsewhere() {
+    let rests_wrong = |run| PropertyAnswer::Broken(ControllerWitness::RestsWrong(run));
+    let now = orders::answer(None, &rests_wrong(Vec::new()));
+    assert_eq!(now, "broken already, at this step");
+    let actors = orders::OrderActors {
+        editors: &[],
+        controllers: 1,
+        without_edit: &[],
+        third: None,
+    };
+    let varied = orders::varied(1408, actors, 0);
+    assert!(varied.starts_with("1,408 states. "), "{varied}");
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub enum RunValueContent {
         version: String,
         /// The version that the server has now; `None` if it has no such object.
         server: Option<Revision>,
+        /// `true` if it was changed here: its content is not what the server stored as its version.
+        is_changed: bool,
     },
     /// A list.
     List {
@@ -69,6 +71,8 @@ pub struct CacheStanding {
     pub is_watching: bool,
     /// Its objects: name and version.
     pub objects: Vec<(String, String)>,
+    /// The names of those that were changed here: their content is not what the server stored as their version.
+    pub changed: Vec<String>,
 }
 
 /// An object of the server, for a list of several.
@@ -104,6 +108,10 @@ impl World {
             version: cache.version().to_owned(),
             behind: cache.behind(self.server()),
             is_watching: cache.is_watching(),
+            changed: (cache.objects().iter())
+                .filter(|(_, object)| self.is_changed_here(object))
+                .map(|(_, object)| object.name().to_owned())
+                .collect(),
             objects: cache
                 .objects()
                 .iter()
@@ -140,19 +148,37 @@ impl World {
     }
 
     fn object_value(&self, object: &Arc<Value>) -> RunValueContent {
-        let text = |field: &str| optimist_apiserver::object::text(object, field);
-        let resources = self.server().resources();
-        let resource = resources.by_kind(text("apiVersion"), text("kind"));
-        let stored = resource.and_then(|resource| {
-            let key = key_of(resource, object);
-            self.server().store().get(&key)
-        });
+        let key = self.stored_key(object);
+        let stored = key.and_then(|key| self.server().store().get(&key));
         RunValueContent::Object {
-            kind: text("kind").to_owned(),
+            kind: optimist_apiserver::object::text(object, "kind").to_owned(),
             name: object.name().to_owned(),
             version: object.resource_version().to_owned(),
             server: stored.map(|(revision, _)| revision),
+            is_changed: self.is_changed_here(object),
         }
+    }
+
+    /// The key by which the server stores an object; `None` if it does not serve the kind.
+    fn stored_key(&self, object: &Value) -> Option<String> {
+        let text = |field: &str| optimist_apiserver::object::text(object, field);
+        let resources = self.server().resources();
+        let resource = resources.by_kind(text("apiVersion"), text("kind"))?;
+        Some(key_of(resource, object))
+    }
+
+    /// Returns whether the content of an object is not what the server stored as its version. `false` if
+    /// the server does not know that version.
+    fn is_changed_here(&self, object: &Value) -> bool {
+        let version: Option<Revision> = object.resource_version().parse().ok();
+        let (Some(version), Some(key)) = (version, self.stored_key(object)) else {
+            return false;
+        };
+        let mut history = self.server().store().history(&key);
+        let stored = history.find(|stored| stored.revision == version);
+        stored
+            .and_then(|stored| stored.object.as_deref())
+            .is_some_and(|stored| stored != object)
     }
 
     /// Returns the number of objects that the list of a variable would have on the server now.

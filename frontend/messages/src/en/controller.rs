@@ -6,6 +6,8 @@ crate::catalogue::messages! {
     controller_run(name, run, key) "{name} · run {run} of {key}";
     controller_waits(name) "{name} · waits for a key";
     cache_chip(version, behind) "cache {version} · behind by {behind}";
+    cache_chip_of_kind(kind, version, behind) "{kind} cache {version} · behind by {behind}";
+    cache_chip_changed(version) "cache {version} · changed in place";
     cache_chip_current(version) "cache {version} · current";
     cache_chip_empty() "cache empty";
     queue_chip(keys) "queue: {keys}";
@@ -27,9 +29,12 @@ crate::catalogue::messages! {
     value_list_empty() "no objects";
     value_server_version(version) "server has version {version}";
     value_server_same() "as on the server";
+    value_changed() "changed here";
+    value_changed_same() "changed here: not as on the server";
     value_server_none() "server has no such object";
     value_server_list(count) "server has {count}";
     controller_cache() "Cache";
+    cached_changed(version) "{version} · changed here: not as on the server";
     controller_cache_none() "empty";
     controller_watch_closed() "no open watch";
     controller_on_the_way() "On the way";
@@ -213,8 +218,8 @@ crate::catalogue::messages! {
     did_not_ready(key) "{key} is not run yet.";
     did_not_ready_text() "The cache does not have what an earlier run wrote. The key is queued again.";
     did_read(who) "{who} reads from its cache.";
-    did_read_text(version) "The cache is at {version}. No request goes to the server.";
-    did_read_behind(version, behind) "The cache is at {version}, behind by {behind}. No request goes to the server.";
+    did_read_text(kind, version) "The {kind} cache is at {version}. No request goes to the server.";
+    did_read_behind(kind, version, behind) "The {kind} cache is at {version}, behind by {behind}. No request goes to the server.";
     did_change_cached(who) "{who} changes an object that it read from its cache.";
     did_change_cached_text() "The variable is that object itself, and not a copy. While the cache has it, every read gets the change. No request goes to the server.";
     did_expect(who) "{who} uses its expectations.";
@@ -227,7 +232,7 @@ crate::catalogue::messages! {
     did_send_list(who) "{who} lists the objects on the server.";
     did_send_get(who, name) "{who} reads {name} from the server.";
     did_send_done() "The server accepts it.";
-    did_send_lag(version, behind) "The server accepts it. The cache is at {version}, behind by {behind}: a run that reads it now does not see this write.";
+    did_send_lag(kind, version, behind) "The server accepts it. The {kind} cache is at {version}, behind by {behind}: a run that reads it now does not see this write.";
     did_send_into_cache(version) "The server accepts it. The client writes the answer into the object in the cache: a run that reads it now sees this write. The watch of the cache is still at {version}.";
     did_send_refused(code, reason, message) "The server answers {code} {reason}: “{message}”.";
     did_lose_answer() "The server answers, and the answer is lost. The controller gets an error of the connection: it cannot know whether the write was done.";

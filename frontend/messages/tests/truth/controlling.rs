@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_client::Lost;
+use optimist_controller::program::Variable;
 use optimist_controller::{Cache, CachedObjects, Controller, WorkQueue};
 use optimist_simulation::{
     ActorId, ControllerOperation, ControllerProgram, ControllerStart, Operation, World,
@@ -12,6 +13,7 @@ use optimist_simulation::{
 use serde_json::Value;
 
 use super::caption::Condition;
+use super::judge::leaves;
 use super::moment::Moment;
 use super::said::Said;
 
@@ -242,12 +244,12 @@ pub const STEPS: &[(&str, Condition)] = &[
     ("did_send_nothing_text", |_, at| touches_nothing(at)),
     ("did_read_text", |said, at| {
         let none_is_sent = at.last()?.step.exchange.is_none();
-        Some(none_is_sent && was_read(at, &said.text("version"), 0)?)
+        Some(none_is_sent && was_read(said, at, 0)?)
     }),
     ("did_read_behind", |said, at| {
         let none_is_sent = at.last()?.step.exchange.is_none();
         let behind = said.number("behind")? as usize;
-        Some(none_is_sent && behind > 0 && was_read(at, &said.text("version"), behind)?)
+        Some(none_is_sent && behind > 0 && was_read(said, at, behind)?)
     }),
     ("did_not_find", |_, at| {
         Some(at.last()?.step.exchange.is_none())
@@ -308,7 +310,8 @@ pub const STEPS: &[(&str, Condition)] = &[
             resource.kind == kind || resource.kind.to_lowercase() + "s" == kind
         });
         let lags = of_kind.any(|cache| {
-            cache.version() == version
+            cache.resource().kind == said.text("kind")
+                && cache.version() == version
                 && behind(at.world(), cache) as u64 == said.number("behind").unwrap_or(0)
         });
         Some(at.accepted() && lags && !has_answer(at)?)
@@ -386,6 +389,24 @@ pub const CARD: &[(&str, Condition)] = &[
         let mut all = caches(at, at.world()).iter();
         let it = all.any(|cache| cache.version() == version && behind(at.world(), cache) == number);
         Some(it && number == most)
+    }),
+    ("cache_chip_of_kind", |said, at| {
+        let cache = cache_of(at, at.world(), &said.text("kind"))?;
+        let most = (caches(at, at.world()).iter())
+            .map(|cache| behind(at.world(), cache))
+            .max()?;
+        let number = said.number("behind")? as usize;
+        let is_it = cache.version() == said.text("version") && behind(at.world(), cache) == number;
+        Some(is_it && number == most && caches(at, at.world()).len() > 1)
+    }),
+    ("cache_chip_changed", |said, at| {
+        let mut all = caches(at, at.world()).iter();
+        let known = all.any(|cache| cache.version() == said.text("version"));
+        Some(known && has_changed_object(at, |_| true))
+    }),
+    ("cached_changed", |said, at| {
+        let of_version = |object: &Value| object.resource_version() == said.text("version");
+        Some(has_changed_object(at, of_version))
     }),
     ("cache_chip_current", |said, at| {
         let version = said.text("version");
@@ -475,7 +496,16 @@ pub const CARD: &[(&str, Condition)] = &[
         Some(store.get(&log.key).map(|(revision, _)| revision) == Some(version))
     }),
     ("value_server_same", |_, at| {
-        Some(at.world().controller(at.controller)?.run().is_some())
+        let mut objects = variables(at)?.into_iter();
+        Some(objects.any(|object| is_as_stored(at.world(), object) == Some(true)))
+    }),
+    ("value_changed", |_, at| {
+        let mut objects = variables(at)?.into_iter();
+        Some(objects.any(|object| is_as_stored(at.world(), object) == Some(false)))
+    }),
+    ("value_changed_same", |_, at| {
+        let mut objects = variables(at)?.into_iter();
+        Some(objects.any(|object| is_as_stored(at.world(), object) == Some(false)))
     }),
     ("value_server_none", |_, at| {
         Some(at.world().controller(at.controller)?.run().is_some())
@@ -500,6 +530,34 @@ pub const CARD: &[(&str, Condition)] = &[
         Some(object.name() == said.text("name") && said.text("event") == event)
     }),
 ];
+
+/// The objects of the variables of the run.
+fn variables<'a>(at: &Moment<'a>) -> Option<Vec<&'a Value>> {
+    let run = at.world().controller(at.controller)?.run()?;
+    let objects = run.variables().filter_map(|(_, variable)| match variable {
+        Variable::Object { object, .. } => Some(&**object),
+        Variable::List { .. } => None,
+    });
+    Some(objects.collect())
+}
+
+/// Returns whether an object is what the change of its version stored; `None` if there was no such change.
+fn is_as_stored(world: &World, object: &Value) -> Option<bool> {
+    let version: u64 = object.resource_version().parse().ok()?;
+    let mut log = world.server().store().log_after(version - 1);
+    let change = log.next().filter(|change| change.revision == version)?;
+    let stored = change.after.as_deref()?;
+    let is_it = stored.uid() == object.uid();
+    is_it.then(|| stored["metadata"] == object["metadata"] && leaves(stored) == leaves(object))
+}
+
+/// Returns whether a cache has an object that is not what the server stored.
+fn has_changed_object(at: &Moment<'_>, of: impl Fn(&Value) -> bool) -> bool {
+    let mut objects = caches(at, at.world())
+        .iter()
+        .flat_map(|cache| cache.objects().iter());
+    objects.any(|(_, object)| of(object) && is_as_stored(at.world(), object) == Some(false))
+}
 
 fn caches<'a>(at: &Moment<'_>, world: &'a World) -> &'a [Cache] {
     world
@@ -604,7 +662,8 @@ fn takes(at: &Moment<'_>, key: &str) -> Option<bool> {
 }
 
 /// Returns whether the cache from which the last step read is at a version and behind by so many.
-fn was_read(at: &Moment<'_>, version: &str, by: usize) -> Option<bool> {
+fn was_read(said: &Said, at: &Moment<'_>, by: usize) -> Option<bool> {
+    let version = said.text("version");
     let variables = |world: &World| -> Vec<(String, String)> {
         world
             .run_values(at.controller)
@@ -623,10 +682,8 @@ fn was_read(at: &Moment<'_>, version: &str, by: usize) -> Option<bool> {
         optimist_simulation::RunValueContent::List { .. } => None,
     });
     let is_it = |cache: &Cache| cache.version() == version && behind(at.world(), cache) == by;
-    Some(match kind {
-        Some(kind) => is_it(cache_of(at, at.world(), &kind)?),
-        None => caches(at, at.world()).iter().any(is_it),
-    })
+    let named = cache_of(at, at.world(), &said.text("kind"))?;
+    Some(is_it(named) && kind.is_none_or(|kind| kind == named.resource().kind))
 }
 
 /// Returns whether some key waits for a time. Whether the key of the run that is over is queued

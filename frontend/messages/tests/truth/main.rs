@@ -203,8 +203,15 @@ fn controller(tree: &HistoryTree) -> Vec<String> {
     };
     let mut texts = vec![
         card::cache_chip(&world.cache_standings(id)).0,
+        card::cache_chip_of_kind(&world.cache_standings(id)).0,
         card::queue_chip(controller.queue()),
     ];
+    for cache in world.cache_standings(id) {
+        let version = |(name, version): &(String, String)| {
+            (cache.changed.contains(name)).then(|| card::cached_version(&cache, name, version))
+        };
+        texts.extend(cache.objects.iter().filter_map(version));
+    }
     let now = world.server().environment().elapsed();
     texts.extend(card::queue_lines(controller.queue(), now));
     let misfits = [world.goals_misfit(id), world.orders_misfit(id)];

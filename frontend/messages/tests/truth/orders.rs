@@ -81,7 +81,8 @@ impl Orders {
 
 pub const ORDERS: &[(&str, ConditionOf<Orders>)] = &[
     ("orders_states", |said, it| {
-        Some(said.number("states")? as usize == it.states)
+        let states: usize = said.text("states").replace(',', "").parse().ok()?;
+        Some(states == it.states)
     }),
     ("orders_not_varied_edit", |said, it| {
         Some(it.idle.contains(&said.text("name")))

@@ -42,7 +42,7 @@ fn cache(standing: &CacheStanding) -> Html {
             } else {
                 <ul>
                     { for standing.objects.iter().map(|(name, version)| html! {
-                        <li><span>{ visible(name).into_owned() }</span><span>{ version.clone() }</span></li>
+                        <li><span>{ visible(name).into_owned() }</span><span>{ messages::cached_version(standing, name, version) }</span></li>
                     }) }
                 </ul>
             }

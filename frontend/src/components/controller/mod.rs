@@ -38,7 +38,7 @@ pub(crate) fn controller_card(
 ) -> Html {
     adopt_style();
     let standings = store.world().cache_standings(id);
-    let (version, behind) = messages::cache_chip(&standings);
+    let (version, behind) = messages::cache_chip_of_kind(&standings);
     let part = match store.controller.part {
         ControllerPart::Program => "program",
         ControllerPart::Memory => "memory",

@@ -25,7 +25,7 @@ pub(super) fn orders(store: &StateHandle) -> Html {
         Some(found) => finding(store, found),
         None => html! {
             <>
-                <p>{ label::orders_searching(&store.orders_states()) }</p>
+                <p>{ label::orders_searching(&explore::number(store.orders_states() as u128)) }</p>
                 <button
                     type="button"
                     class="button small"
