@@ -1,7 +1,7 @@
 //! The request behind an arrow, while the pointer or the keyboard is on it.
 
 use optimist_messages::label;
-use optimist_simulation::{NodeId, Step};
+use optimist_simulation::{NodeId, Operation, Step};
 use serde_json::Value;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, EventTarget};
@@ -79,7 +79,10 @@ pub(crate) fn peek(state: &State, pointed: &Pointed) -> Html {
     html! {
         <div {class} role="tooltip" {style}>
             { request_line(exchange.method.as_str(), &exchange.target, &exchange.content_type, slug) }
-            <p class="muted">{ format!("User-Agent: {}", exchange.manager) }</p>
+            // A real controller or watcher sends the name and version of its program, which nobody knows here.
+            if step.controller.is_none() && !matches!(step.operation, Operation::Watch(_)) {
+                <p class="muted">{ format!("User-Agent: {}", exchange.manager) }</p>
+            }
             { carried(step, &exchange.sent) }
         </div>
     }
