@@ -413,7 +413,7 @@ fn kubectl_shows_what_helm_4_meets_only_where_it_meets_the_same() {
     };
     let by_kubectl = first(OnOwned::Usual);
     assert!(
-        by_kubectl.contains("kubectl apply --server-side"),
+        by_kubectl.contains("--server-side -n shop"),
         "{by_kubectl}"
     );
     // Without the mode, Helm makes its Update its own and writes. kubectl meets a conflict with that Update.
