@@ -8,8 +8,7 @@
 use std::sync::Arc;
 
 use optimist_apiserver::environment::Environment;
-use optimist_controller::{CachedObjects, Controller};
-use optimist_system::{Event, Performed, Process, System};
+use optimist_system::{Event, Performed, System};
 
 use super::asked_property::Occurred;
 use super::memo::Memo;
@@ -61,8 +60,6 @@ pub(super) struct KnownSteps {
     known: Memo<Moment, KnownStep>,
     /// The judgements of properties of the objects alone, by the index of the property and the place of the server.
     of_objects: Memo<(u64, usize), bool>,
-    /// The controllers that steps have left, by the place of the server and by all that they are.
-    controllers: Memo<(u64, Arc<Controller>), Arc<Controller>>,
 }
 
 impl KnownSteps {
@@ -99,7 +96,6 @@ impl KnownSteps {
             judgements: self.judge(&question.always, event, (state, &next), &performed),
             occurred: occurred.unwrap_or_default(),
         };
-        self.share_controller(&mut next, event);
         let next = Arc::new(next);
         if let Some(mut moment) = moment {
             if next.server().environment().has_draws_of(environment) {
@@ -113,31 +109,6 @@ impl KnownSteps {
             self.known.insert(moment, step);
         }
         Some((next, judged))
-    }
-
-    /// Puts a controller in its place that is equal and was there before, beside a server of the same place. Two
-    /// processes that each do something in either order leave equal ones: what is known by their addresses is known
-    /// of both then.
-    fn share_controller(&mut self, state: &mut System, event: Event) {
-        let (Some(place), Some(process)) = (state.server().place(), event.process()) else {
-            return;
-        };
-        let Some(Process::Controller(controller)) = state.processes().get(usize::from(process))
-        else {
-            return;
-        };
-        // Of equal ones, one can have the object itself that is in its cache, and the other one a copy.
-        let options = controller.code().program().options;
-        if options.cached_objects == CachedObjects::Shared {
-            return;
-        }
-        let key = (place, Arc::clone(controller));
-        if let Some(known) = self.controllers.get(&key) {
-            state.set_process(process, Process::Controller(Arc::clone(known)));
-        } else {
-            let controller = Arc::clone(controller);
-            self.controllers.insert(key, controller);
-        }
     }
 
     /// Judges a step by the properties. A property of the objects alone is looked at once for all steps to

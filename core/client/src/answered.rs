@@ -23,15 +23,6 @@ pub struct AnsweredRequest {
     received: OnceLock<Arc<Value>>,
 }
 
-impl PartialEq for AnsweredRequest {
-    /// What happened once is equal to itself alone.
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-
-impl Eq for AnsweredRequest {}
-
 impl AnsweredRequest {
     /// A request with its answer.
     pub fn new(request: Request<Vec<u8>>, response: Response<Vec<u8>>) -> Self {

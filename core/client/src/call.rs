@@ -13,7 +13,7 @@ use optimist_apiserver::server::Resource;
 
 /// A request of a client for an object or a collection. A request cannot have an option that means
 /// nothing to it: only an apply has `force`, and only a delete has preconditions.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Call {
     /// A GET of an object.
     Get {
@@ -77,7 +77,7 @@ pub enum Call {
 }
 
 /// A patch with its type.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Patch {
     /// RFC 7396.
     Merge(Value),

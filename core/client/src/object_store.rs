@@ -9,7 +9,7 @@ use serde_json::Value;
 use optimist_apiserver::object::Metadata;
 
 /// Objects by `namespace/name`. Cloning is cheap.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct ObjectStore {
     objects: OrdMap<Arc<str>, Arc<Value>>,
 }

@@ -38,7 +38,7 @@ pub enum ListMode {
 
 /// A client that keeps an [`ObjectStore`] in sync with a collection of the server. Cloning is
 /// cheap.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Reflector {
     path: Arc<str>,
     list_mode: ListMode,
@@ -55,7 +55,7 @@ pub struct Reflector {
     deleted: Option<Arc<Value>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum Phase {
     Start,
     Listing(Pages),
@@ -68,7 +68,7 @@ enum Phase {
 }
 
 /// A list that is fetched page by page.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Pages {
     /// The version asked for.
     asked: String,
@@ -80,7 +80,7 @@ struct Pages {
 }
 
 /// A watch, and the data from it that the reflector has not read yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct WatchConnection {
     watch: Watch,
     arrived: VecDeque<WatchEvent>,

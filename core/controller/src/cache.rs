@@ -91,7 +91,7 @@ pub struct CacheStep {
 }
 
 /// The cache of one kind in one namespace. Cloning is cheap.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Cache {
     resource: Arc<Resource>,
     namespace: Arc<str>,

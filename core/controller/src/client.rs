@@ -44,7 +44,7 @@ pub enum CachedObjects {
 pub type ClientResult<T> = Result<T, ApiError>;
 
 /// The client of one controller. Cloning is cheap.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Client {
     manager: Arc<str>,
     /// Its last writes, if it reads its own writes; else `None`.

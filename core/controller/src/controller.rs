@@ -3,7 +3,6 @@
 //! `MaxConcurrentReconciles: 1`).
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use optimist_apiserver::object::{Metadata, text};
@@ -36,9 +35,8 @@ impl fmt::Display for UnknownKind {
 
 impl std::error::Error for UnknownKind {}
 
-/// A controller. Cloning is cheap, and two that are equal do the same from here on, unless they change
-/// [cached objects](CachedObjects::Shared) in place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A controller. Cloning is cheap.
+#[derive(Clone, Debug)]
 pub struct Controller {
     code: Code,
     caches: Vec<Cache>,
@@ -48,17 +46,6 @@ pub struct Controller {
     written: ConsistencyStore,
     run: Option<Run>,
     runs_once: bool,
-}
-
-impl Hash for Controller {
-    /// What steps change most: a controller is compared with few others then.
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        for cache in &self.caches {
-            (cache.is_watching(), cache.version()).hash(state);
-        }
-        self.queue.queued().for_each(|key| key.hash(state));
-        self.run.as_ref().map(Run::at).hash(state);
-    }
 }
 
 impl Controller {

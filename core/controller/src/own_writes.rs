@@ -13,12 +13,12 @@ pub const EXPECTATIONS_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
 /// The numbers of creations and deletions that a controller waits for, by the key of the owner
 /// (`k8s.io/kubernetes/pkg/controller/controller_utils.go`, `ControllerExpectations`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expectations {
     by_owner: OrdMap<String, Expected>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Expected {
     creations: i64,
     deletions: i64,
@@ -78,7 +78,7 @@ impl Expectations {
 
 /// The highest version that a controller wrote, by owner and kind
 /// (`k8s.io/kubernetes/pkg/controller/util/consistency`, v1.36; `StaleControllerConsistency…`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConsistencyStore {
     /// By the owner's key: its uid, and the version by the path of the collection.
     by_owner: OrdMap<String, (String, OrdMap<String, String>)>,
@@ -128,7 +128,7 @@ impl ConsistencyStore {
 /// The last write of each object, by the client that wrote it (controller-runtime v0.25,
 /// `EnableReadYourWritesConsistency`). Writes whose answer has no version are not covered: a
 /// deletion, or an answer that was lost.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnWrites {
     /// By the path of the collection and the key.
     versions: OrdMap<(String, String), String>,

@@ -46,7 +46,7 @@ pub enum KeyPriority {
 }
 
 /// A work queue of keys. Cloning is cheap.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkQueue {
     queue: Vector<Arc<str>>,
     dirty: OrdSet<Arc<str>>,
@@ -61,7 +61,7 @@ pub struct WorkQueue {
 }
 
 /// The priorities of keys.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Priorities {
     /// The places of the keys that are ready or wait.
     places: OrdMap<Arc<str>, QueuePlace>,

@@ -105,15 +105,6 @@ pub enum Generation {
     AllButMetadataAndStatus,
 }
 
-impl PartialEq for Resource {
-    /// A kind is equal to itself alone: each is made once, and shared.
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-
-impl Eq for Resource {}
-
 impl Resource {
     /// `deployments.apps`.
     pub fn group_resource(&self) -> GroupName {

@@ -8,7 +8,7 @@ use super::{RequestInfo, storage_key};
 use crate::storage::{Entry, Revision, Store};
 
 /// A place in the store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum Scope {
     /// Everything below a prefix, which ends with a slash.
     Below(String),

@@ -10,19 +10,19 @@ use crate::object::Metadata;
 use crate::status::{Refusal, Status};
 
 /// The conditions that select objects of a collection.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selector {
     labels: Vec<LabelRequirement>,
     fields: Vec<FieldRequirement>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct LabelRequirement {
     key: String,
     test: LabelTest,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 enum LabelTest {
     Exists,
     Absent,
@@ -32,7 +32,7 @@ enum LabelTest {
     Below(i64),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct FieldRequirement {
     path: String,
     value: String,

@@ -36,7 +36,7 @@ const FIRST_TICK: Duration = Duration::from_secs(1);
 
 /// An open watch. Cloning is cheap, and a clone is independent: a watch may be polled on any
 /// clone of the server that it was opened on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Watch {
     resource: Arc<Resource>,
     scope: Scope,
@@ -55,7 +55,7 @@ pub struct Watch {
     tables: usize,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum WatchedState {
     /// The initial events must not be older than a version that is still to come.
     Waiting(Revision),
@@ -65,7 +65,7 @@ enum WatchedState {
     Ended(Option<WatchEvent>),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct WatchStream {
     ready: Vector<WatchEvent>,
     after: Revision,

@@ -42,15 +42,6 @@ pub struct Code {
     instructions: Arc<[(CodeInstruction, usize)]>,
 }
 
-impl PartialEq for Code {
-    /// The clones of a code are equal.
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.program, &other.program)
-    }
-}
-
-impl Eq for Code {}
-
 impl Code {
     /// Prepares a program.
     pub fn new(program: Program) -> Self {

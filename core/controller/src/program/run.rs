@@ -38,7 +38,7 @@ pub struct Context<'a> {
 }
 
 /// The value of a variable.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Variable {
     /// An object.
     Object {
@@ -75,7 +75,7 @@ pub enum StatementStep {
 }
 
 /// A run of a program for a key. Cloning is cheap.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Run {
     key: Arc<str>,
     at: usize,
@@ -90,7 +90,7 @@ pub struct Run {
 
 /// The rest of a loop. As in Go, a loop goes through the list that there was when it
 /// began.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Remaining {
     /// The last one is the next one.
     objects: Vec<Arc<Value>>,

@@ -49,7 +49,7 @@ impl fmt::Display for EventType {
 }
 
 /// One event of a watch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WatchEvent {
     /// The type of the event.
     pub event_type: EventType,
