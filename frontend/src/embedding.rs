@@ -114,6 +114,23 @@ impl Reported {
             problem: of_lesson.or_else(|| store.share.opening.problem.clone()),
         }
     }
+
+    fn send_to(&self, parent: &str) {
+        let place = json!({
+            "optimist": VERSION, "type": "step", "page": self.page.slug(),
+            "step": self.step, "of": self.steps,
+        });
+        send(parent, &place);
+        if self.is_solved {
+            let lesson = &self.lesson;
+            let goal = json!({"optimist": VERSION, "type": "goal", "lesson": lesson});
+            send(parent, &goal);
+        }
+        if let Some(problem) = &self.problem {
+            let error = json!({"optimist": VERSION, "type": "error", "message": problem});
+            send(parent, &error);
+        }
+    }
 }
 
 /// Tells the page around about steps, goals and what does not open, and listens to it. Returns the question whether a case that
@@ -138,28 +155,11 @@ pub(crate) fn use_embedding(store: &StateHandle) -> Html {
         });
         move || drop(listener)
     });
-    use_effect_with(Reported::new(store), |now| {
-        if let Some(parent) = origin_around() {
-            send(
-                &parent,
-                &json!({
-                    "optimist": VERSION, "type": "step", "page": now.page.slug(),
-                    "step": now.step, "of": now.steps,
-                }),
-            );
-            if now.is_solved {
-                let lesson = &now.lesson;
-                send(
-                    &parent,
-                    &json!({"optimist": VERSION, "type": "goal", "lesson": lesson}),
-                );
-            }
-            if let Some(problem) = &now.problem {
-                send(
-                    &parent,
-                    &json!({"optimist": VERSION, "type": "error", "message": problem}),
-                );
-            }
+    // Nobody asks for it but a page around.
+    let reported = origin_around().map(|parent| (parent, Reported::new(store)));
+    use_effect_with(reported, |reported| {
+        if let Some((parent, now)) = reported {
+            now.send_to(parent);
         }
     });
     use_effect_with(store.changes(), |_| {

@@ -144,7 +144,6 @@
   const MOST_HELD = 100;
   const NOTED = [...ACTIONS, "focusin", "blur"];
   const MOST_HEARD = 500;
-  const PATIENCE = 5000; // milliseconds until an element is drawn
   const OPTIONS = "key code ctrlKey shiftKey altKey metaKey bubbles cancelable composed".split(" ");
   const PLAY = ".stage, .inspector, .transport, .caption .button";
   const NOT_PLAY = "a, form, .all-controls";
@@ -264,11 +263,10 @@
     while (!isDrawn()) await drawn();
     for (const { type, of, place, value, options } of again) {
       const find = () => place.reduce((node, index) => node?.children[index], document.documentElement);
-      const start = performance.now();
-      while (!find() && performance.now() - start < PATIENCE) await drawn();
+      for (let looks = 0; !find() && looks < 1000; looks++) await drawn();
       const target = find();
       // What comes after it would happen to something else. The page offers the session of before the trap.
-      if (!target && isAction({ type })) return stop(new Error(`${type}: there is no such element`));
+      if (!target && isAction({ type })) return stop(`${type}: no such element`);
       if (type === "focusin") target?.focus();
       else if (type === "blur") target?.blur();
       else if (target) {
@@ -325,7 +323,8 @@
 
   const keptSession = () => {
     try {
-      return (repeats && history.state?.session) || (sessionStorage.getItem("optimist.session") ?? history.state?.session);
+      const { session } = history.state ?? {};
+      return (repeats && session) || (sessionStorage.getItem("optimist.session") ?? session);
     } catch {
       return null; // The browser forbids to keep anything.
     }

@@ -412,10 +412,7 @@ fn kubectl_shows_what_helm_4_meets_only_where_it_meets_the_same() {
             .expect("a command")
     };
     let by_kubectl = first(OnOwned::Usual);
-    assert!(
-        by_kubectl.contains("--server-side -n shop"),
-        "{by_kubectl}"
-    );
+    assert!(by_kubectl.contains("--server-side -n shop"), "{by_kubectl}");
     // Without the mode, Helm makes its Update its own and writes. kubectl meets a conflict with that Update.
     let by_helm = first(OnOwned::LeaveOut);
     assert!(by_helm.contains("helm upgrade"), "{by_helm}");

@@ -303,7 +303,7 @@ impl Visitor {
         for text in ["7", "nginx:1.30", "a: b", "", "true", "x"]
             .iter()
             .cycle()
-            .take(90)
+            .take(60)
         {
             number = number
                 .wrapping_mul(6_364_136_223_846_793_005)
