@@ -345,8 +345,8 @@ impl ApiServer {
         }
     }
 
-    /// A stored object as it is read, once for all who read it.
-    pub(super) fn read_back(&self, resource: &Arc<Resource>, stored: &Arc<Value>) -> Arc<Value> {
+    /// A stored object as it is read in a version of its kind, once for all who read it.
+    pub fn read_back(&self, resource: &Arc<Resource>, stored: &Arc<Value>) -> Arc<Value> {
         match &self.answer_cache {
             Some(cache) if !resource.is_builtin() => cache.read_back(resource, stored),
             _ => resource.read_back(stored),

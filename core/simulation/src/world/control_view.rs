@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use optimist_apiserver::object::Metadata;
-use optimist_apiserver::server::{EventType, key_of};
+use optimist_apiserver::server::{EventType, Resource, key_of};
 use optimist_apiserver::storage::{Change, Revision};
 use optimist_controller::program::{Code, Statement, Variable};
 use optimist_controller::{Cache, Controller, WorkerReport, compare_versions, controller_of};
@@ -148,7 +148,7 @@ impl World {
     }
 
     fn object_value(&self, object: &Arc<Value>) -> RunValueContent {
-        let key = self.stored_key(object);
+        let key = self.kind_of(object).map(|kind| key_of(kind, object));
         let stored = key.and_then(|key| self.server().store().get(&key));
         RunValueContent::Object {
             kind: optimist_apiserver::object::text(object, "kind").to_owned(),
@@ -159,26 +159,26 @@ impl World {
         }
     }
 
-    /// The key by which the server stores an object; `None` if it does not serve the kind.
-    fn stored_key(&self, object: &Value) -> Option<String> {
+    /// The kind of an object; `None` if the server does not serve it.
+    fn kind_of(&self, object: &Value) -> Option<&Arc<Resource>> {
         let text = |field: &str| optimist_apiserver::object::text(object, field);
         let resources = self.server().resources();
-        let resource = resources.by_kind(text("apiVersion"), text("kind"))?;
-        Some(key_of(resource, object))
+        resources.by_kind(text("apiVersion"), text("kind"))
     }
 
     /// Returns whether the content of an object is not what the server stored as its version. `false` if
     /// the server does not know that version.
     fn is_changed_here(&self, object: &Value) -> bool {
         let version: Option<Revision> = object.resource_version().parse().ok();
-        let (Some(version), Some(key)) = (version, self.stored_key(object)) else {
+        let (Some(version), Some(kind)) = (version, self.kind_of(object)) else {
             return false;
         };
+        let key = key_of(kind, object);
         let mut history = self.server().store().history(&key);
         let stored = history.find(|stored| stored.revision == version);
         stored
-            .and_then(|stored| stored.object.as_deref())
-            .is_some_and(|stored| stored != object)
+            .and_then(|stored| stored.object.as_ref())
+            .is_some_and(|stored| *self.server().read_back(kind, stored) != *object)
     }
 
     /// Returns the number of objects that the list of a variable would have on the server now.
