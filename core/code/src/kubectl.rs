@@ -137,21 +137,7 @@ impl Shell<'_> {
             RequestKind::MergePatch => self.patch("merge"),
             RequestKind::StrategicMergePatch => self.patch("strategic"),
             RequestKind::JsonPatch => self.patch("json"),
-            RequestKind::Apply => {
-                if call.migrates {
-                    self.comment(
-                        "With more requests, kubectl then moves the fields of client-side apply to \
-                         this manager.",
-                    );
-                }
-                let force = if self.request.force {
-                    "--force-conflicts"
-                } else {
-                    ""
-                };
-                let subresource = self.subresource();
-                self.manifest("kubectl apply --server-side", &[force, &subresource]);
-            }
+            RequestKind::Apply => self.apply(),
             RequestKind::Delete => self.delete(),
             RequestKind::Other => self.other(),
         }
@@ -254,6 +240,20 @@ impl Shell<'_> {
             &*patch,
         ];
         self.command("kubectl patch", &arguments);
+    }
+
+    fn apply(&mut self) {
+        if self.call.migrates {
+            self.comment(
+                "With more requests, kubectl then moves the fields of client-side apply to this manager.",
+            );
+        }
+        let force = match self.request.force {
+            true => "--force-conflicts",
+            false => "",
+        };
+        let subresource = self.subresource();
+        self.manifest("kubectl apply --server-side", &[force, &subresource]);
     }
 
     fn delete(&mut self) {

@@ -24,7 +24,7 @@ pub(super) const MAX_TEXT_LENGTH: usize = 8 << 20;
 /// The maximum size after inflating, in bytes.
 pub(super) const MAX_JSON_SIZE: usize = 16 << 20;
 
-/// What is wrong with a text whose characters are those of a link.
+/// The problem of a text whose characters are those of a link.
 const INCOMPLETE: &str = "its end is missing, or it was changed";
 
 /// The compression level: the page waits for it.

@@ -37,7 +37,7 @@ struct StoredBefore<'a> {
     stored: Arc<Value>,
     /// The object as clients read it.
     live: Arc<Value>,
-    /// What the request asks to be stored, as [`DraftObject::internal`] has it.
+    /// The object of the request in the stored version ([`DraftObject::internal`]).
     internal: Option<Value>,
 }
 
