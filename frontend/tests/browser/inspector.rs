@@ -58,7 +58,7 @@ async fn the_diff_has_what_was_read_what_was_wanted_and_what_is_stored() {
     page.press(INSPECTOR, "Diff").await;
     let text = page.text(INSPECTOR);
     assert!(
-        text.contains("Read 100WantedStored 101spec.replicas325"),
+        text.contains("Read 100Working copyStored 101spec.replicas325"),
         "{text}"
     );
     page.press("Steps", "First").await;
