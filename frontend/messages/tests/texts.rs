@@ -653,7 +653,7 @@ fn a_changed_object_is_not_called_as_on_the_server() {
     let read = ("cache 100 · current", "100", "as on the server");
     let changed = (
         "cache 100 · changed in place",
-        "100 · changed here: not as on the server",
+        "100 · changed here",
         "changed here: not as on the server",
     );
     for (chip, object, value) in [read, changed] {

@@ -34,7 +34,7 @@ crate::catalogue::messages! {
     value_server_none() "server has no such object";
     value_server_list(count) "server has {count}";
     controller_cache() "Cache";
-    cached_changed(version) "{version} · changed here: not as on the server";
+    cached_changed(version) "{version} · changed here";
     controller_cache_none() "empty";
     controller_watch_closed() "no open watch";
     controller_on_the_way() "On the way";
