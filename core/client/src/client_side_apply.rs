@@ -41,12 +41,14 @@ pub(crate) fn patch(resource: &Resource, read: &Value, edited: &Value) -> Value 
 /// The manifest that was applied last; empty if the object was never applied
 /// (`GetOriginalConfiguration`).
 pub fn last_applied(read: &Value) -> Value {
-    let text = read
-        .metadata()
-        .and_then(|metadata| metadata.get("annotations")?.get(LAST_APPLIED)?.as_str());
-    let last = text.and_then(|text| serde_json::from_str(text).ok());
+    let last = last_applied_text(read).and_then(|text| serde_json::from_str(text).ok());
     last.filter(Value::is_object)
         .unwrap_or_else(|| Value::Object(Default::default()))
+}
+
+fn last_applied_text(object: &Value) -> Option<&str> {
+    let annotations = object.metadata()?.get("annotations")?;
+    annotations.get(LAST_APPLIED)?.as_str()
 }
 
 /// A manifest with the annotation of client-side apply, which has the text of the manifest
@@ -72,6 +74,13 @@ pub fn annotated(manifest: &Value) -> Value {
     let text = format!("{}\n", go::json(&manifest));
     annotations(&mut manifest, Some(text));
     manifest
+}
+
+/// An object as `kubectl create` and `kubectl replace` send it: its annotation gets the text of the object. `None` if it
+/// has no such annotation (`k8s.io/kubectl/pkg/util/apply.go CreateOrUpdateAnnotation`, v0.36).
+pub fn with_renewed_annotation(object: &Value) -> Option<Value> {
+    let written = last_applied_text(object).filter(|text| !text.is_empty());
+    written.map(|_| annotated(object))
 }
 
 /// A manifest without that annotation: only client-side apply writes it, by itself.

@@ -58,7 +58,9 @@ pub use aligned_rows::{AlignedRow, AlignedRows, COPIES, Fold, STORED};
 pub use answered::AnsweredRequest;
 pub use call::{Call, Patch, Preconditions, RequestKind, Sender, get_request};
 pub use changes::{ValueChange, brief_both, changes, changes_by_item, dotted, shorten};
-pub use client_side_apply::{annotated, last_applied, three_way_patch, without_last_applied};
+pub use client_side_apply::{
+    annotated, last_applied, three_way_patch, with_renewed_annotation, without_last_applied,
+};
 pub use client_side_upgrade::{CLIENT_SIDE, client_side_managers, upgrade_patch};
 pub use conflict::{is_conflict, is_conflict_status};
 pub use edit::{EditError, add_at, edit_scalar, remove_at};

@@ -4,11 +4,10 @@ use serde_json::Value;
 
 use super::call::{ClientRequest, ParsedRequest, json};
 use crate::shell::{delimiter, quote, quote_always, without_nul};
-use optimist_apiserver::apply::LAST_APPLIED;
-use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::object::text;
 use optimist_apiserver::schema::{Struct, Type, builtin};
 use optimist_apiserver::server::{Definition, Resource};
-use optimist_client::{RequestKind, annotated, to_yaml};
+use optimist_client::{RequestKind, to_yaml, with_renewed_annotation};
 
 /// The kubectl command that sends a request. If no command sends exactly this request, the closest
 /// command, with a comment about the difference.
@@ -326,15 +325,9 @@ impl Shell<'_> {
     }
 }
 
-/// Returns whether `kubectl create` and `kubectl replace` would change the annotation of client-side apply: they give it
-/// the text of the file, if the file has one (`k8s.io/kubectl/pkg/util/apply.go CreateOrUpdateAnnotation`, v0.36).
+/// Returns whether `kubectl create` and `kubectl replace` would change the annotation of client-side apply.
 fn changes_last_applied(call: &ClientRequest<'_>) -> bool {
-    let text = |object: &Value| {
-        let annotations = object.metadata()?.get("annotations")?;
-        Some(annotations.get(LAST_APPLIED)?.as_str()?.to_owned())
-    };
-    let written = text(call.body).filter(|text| !text.is_empty());
-    written.is_some() && written != text(&annotated(call.body))
+    with_renewed_annotation(call.body).is_some_and(|sent| sent != *call.body)
 }
 
 /// Returns whether the body is a Scale. kubectl maps the kind of a file to a resource, and no

@@ -20,9 +20,8 @@ use crate::procedures::editor::BACKOFF;
 use crate::{
     ChangeContent, Edit, Editor, EditorPlan, Next, ObjectRef, OnOwned, Preset, ReleaseMethod,
     Reply, WantedChange, Way, WorkingCopy, Write, annotated, bare, get_request, last_applied,
-    manifest_fields, three_way_patch,
+    manifest_fields, three_way_patch, with_renewed_annotation,
 };
-use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_apiserver::patch::merge_diff;
 
 /// The manager by which Argo CD migrates from client-side apply, if an Application does not name
@@ -409,18 +408,13 @@ impl ReadChange<'_> {
     }
 
     /// `kubectl replace`: without a version in the file it sends the one that is stored
-    /// (`k8s.io/cli-runtime/pkg/resource/helper.go Replace`, v0.36). The annotation of client-side
-    /// apply gets the text of the file, if the file has one (`k8s.io/kubectl/pkg/util/apply.go
-    /// CreateOrUpdateAnnotation`, v0.36).
+    /// (`k8s.io/cli-runtime/pkg/resource/helper.go Replace`, v0.36).
     fn replace(&self, agent: Agent, write: &Write) -> Stage {
         let mut body = match &self.change.content {
             ChangeContent::Manifest(manifest) => manifest_fields::of_object(manifest, &self.live),
             ChangeContent::Edited(_) => self.edited(),
         };
-        let annotations = body.metadata().and_then(|meta| meta.get("annotations"));
-        if annotations.is_some_and(|all| all.get(LAST_APPLIED).is_some()) {
-            body = annotated(&body);
-        }
+        body = with_renewed_annotation(&body).unwrap_or(body);
         if body.resource_version().is_empty() {
             body.set_meta("resourceVersion", self.live.resource_version());
         }
