@@ -2,8 +2,7 @@
 
 use std::hash::Hasher;
 
-/// An odd number without a pattern: the digits of the golden ratio.
-const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+use optimist_apiserver::fast_map::FACTOR;
 
 /// A hash whose every bit depends on every bit of what went in: two equal ones mean the same part of a
 /// state. It multiplies to 128 bits and folds them, as wyhash does.
