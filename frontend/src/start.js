@@ -170,14 +170,16 @@
     say();
   };
 
-  // The page is drawn before the next event, as it would have been.
   const drawn = () => new Promise((done) => setTimeout(done));
 
   const dispatch = async (target, event) => {
     dispatches = true;
     target.dispatchEvent(event);
     dispatches = false;
-    if (isAction(event)) await drawn();
+    if (!isAction(event)) return;
+    // Before the next event the page is drawn, and has moved the keyboard (`focus.rs`), as it would have been.
+    await drawn();
+    await drawn();
   };
 
   // Before all files are there, it ends at the first action that is not of Play.
@@ -219,6 +221,7 @@
   const noted = ({ type, target, event }) => ({
     type,
     of: event.constructor.name,
+    name: target.localName,
     place: placeOf(target),
     value: target.value,
     options: Object.fromEntries(OPTIONS.map((name) => [name, event[name]])),
@@ -261,8 +264,13 @@
     history.replaceState({ together: true, session }, "");
     repeats = true;
     while (!isDrawn()) await drawn();
-    for (const { type, of, place, value, options } of again) {
-      const find = () => place.reduce((node, index) => node?.children[index], document.documentElement);
+    for (const { type, of, name, place, value, options } of again) {
+      // A field to type into comes in the place of its value.
+      const isTyped = name && /^(keydown|input)$/.test(type);
+      const find = () => {
+        const node = place.reduce((node, index) => node?.children[index], document.documentElement);
+        return isTyped && node?.localName !== name ? null : node;
+      };
       for (let looks = 0; !find() && looks < 1000; looks++) await drawn();
       const target = find();
       // What comes after it would happen to something else. The page offers the session of before the trap.
