@@ -59,7 +59,7 @@ fn on_a_tablet_the_head_of_a_card_has_all_its_parts() {
     browser.wait_for_text("Editor B", "stale by 1");
     let third = "return document.querySelector('#card-b .third')?.checkVisibility()";
     browser.wait("the button of the third actor", third, &[]);
-    assert_eq!(browser.run(OUTSIDE, &[]), serde_json::json!([]));
+    browser.wait_for_value("parts outside", OUTSIDE, &[], &serde_json::json!([]));
 }
 
 #[test]
@@ -76,7 +76,8 @@ fn beside_a_long_name_the_version_and_the_button_stay_in_the_head_of_the_card() 
         conflict(&browser, |_| {});
         browser.wait_for_text("Editor B", "stale by 1");
         browser.run(NAME, &[]);
-        assert_eq!(browser.run(OUTSIDE, &[]), serde_json::json!([]), "{width}");
+        let what = format!("parts outside at {width}");
+        browser.wait_for_value(&what, OUTSIDE, &[], &serde_json::json!([]));
     }
 }
 
@@ -109,8 +110,8 @@ fn beside_a_lesson_no_head_of_a_card_and_no_request_is_cut() {
         browser.wait("the lesson", bar, &[]);
         loop {
             let none = serde_json::json!([]);
-            assert_eq!(browser.run(OUTSIDE, &[]), none, "{lesson}");
-            assert_eq!(browser.run(CUT, &[]), none, "{lesson}");
+            browser.wait_for_value(lesson, OUTSIDE, &[], &none);
+            browser.wait_for_value(lesson, CUT, &[], &none);
             let before = browser.run(ON, &[]);
             if before.is_null() {
                 break;
@@ -146,9 +147,9 @@ fn a_task_in_a_small_frame_has_its_question_a_card_and_the_steps_in_sight() {
     browser.wait("the task", ON, &[]);
     let none = serde_json::json!([]);
     browser.wait_for_value("what is not in sight", CUT, &[], &none);
-    assert_eq!(browser.run(OUTSIDE, &[]), serde_json::json!([]));
+    browser.wait_for_value("parts outside", OUTSIDE, &[], &serde_json::json!([]));
     let fits = "return document.documentElement.scrollHeight <= innerHeight";
-    assert_eq!(browser.run(fits, &[]), true, "the frame does not scroll");
+    browser.wait_for_value("the frame does not scroll", fits, &[], &true.into());
 }
 
 /// Lists the texts that are cut: only the beginning or the end of their box is visible.
@@ -239,8 +240,8 @@ fn every_way_in_fits_a_phone_and_all_of_them_can_be_seen() {
                 "return document.querySelector('.pages a[href=\"#/{page}\"][aria-current]')"
             );
             browser.wait(page, &here, &[]);
-            let fits = browser.run(FITS, &[]);
-            assert_eq!(fits, serde_json::json!([0, 0]), "{page} at {width}");
+            let what = format!("{page} at {width}");
+            browser.wait_for_value(&what, FITS, &[], &serde_json::json!([0, 0]));
         }
     }
 }
@@ -287,7 +288,7 @@ fn a_long_path_in_why_stays_in_its_place() {
         &[],
     );
     browser.wait_for_text("Why", &key[..40]);
-    assert_eq!(browser.run(WIDE, &[]), serde_json::json!([]));
+    browser.wait_for_value("wide parts", WIDE, &[], &serde_json::json!([]));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use optimist_links::Session;
 use optimist_simulation::{Action, ActorId, HistoryTree, NGINX, Operation, World};
 use optimist_tests::page::{Browser, Site, dist};
 
-use super::{ENTER, press, says_nothing};
+use super::{ENTER, press, says_nothing, wait_until_whole};
 
 /// The page fits its window: nothing sticks out to the right, and nothing makes it scroll as a whole.
 fn fits(browser: &Browser, what: &str) {
@@ -15,8 +15,7 @@ fn fits(browser: &Browser, what: &str) {
             part.getBoundingClientRect().right > innerWidth + 1);
         return [wide.scrollWidth - innerWidth, wide.scrollHeight - innerHeight,
             out.map(part => part.className + ' ' + part.textContent.slice(0, 40)).join('; ')]";
-    let found = browser.run(SCRIPT, &[]);
-    assert_eq!(found, serde_json::json!([0, 0, ""]), "{what}");
+    browser.wait_for_value(what, SCRIPT, &[], &serde_json::json!([0, 0, ""]));
 }
 
 fn set(browser: &Browser, editor: &str, field: &str, value: &str) {
@@ -128,8 +127,7 @@ fn no_word_is_cut(browser: &Browser, what: &str) {
                 (cut(part) && getComputedStyle(part).overflow !== 'visible' ||
                     part.matches('[role=tab]') && right(part) > right(part.parentElement) + 1))
             .map(part => part.className + ': ' + part.textContent.trim())";
-    let cut = browser.run(SCRIPT, &[]);
-    assert_eq!(cut, serde_json::json!([]), "{what}");
+    browser.wait_for_value(what, SCRIPT, &[], &serde_json::json!([]));
 }
 
 #[test]
@@ -175,7 +173,7 @@ fn the_object_comes_first_and_no_word_is_cut_from_a_projector_to_a_phone() {
     );
     let chosen = "return document.querySelector('#card-a .method-words').textContent.startsWith('JSON patch')";
     browser.wait("JSON patch", chosen, &[]);
-    assert_eq!(browser.run(HEIGHTS, &[]), before);
+    browser.wait_for_value("the heights", HEIGHTS, &[], &before);
 
     for ending in [
         "No version",
@@ -241,6 +239,7 @@ fn very_long_names_and_values_stay_in_their_lines_and_can_be_edited() {
     browser.resize(1440, 900);
     browser.go(&site.url());
     browser.control("Editor A", "Get");
+    wait_until_whole(&browser);
     browser.click_selector(".load");
     browser.wait(
         "the dialog",
@@ -255,9 +254,9 @@ fn very_long_names_and_values_stay_in_their_lines_and_can_be_edited() {
     browser.control("Editor A", "data.short: ");
     for (width, height) in [(1440, 900), (1024, 768), (390, 844), (320, 640)] {
         browser.resize(width, height);
-        let out = browser.run(IN_SIGHT, &[]);
-        assert_eq!(out, serde_json::json!([]), "{width}x{height}");
-        fits(&browser, &format!("long names, {width}x{height}"));
+        let size = format!("{width}x{height}");
+        browser.wait_for_value(&size, IN_SIGHT, &[], &serde_json::json!([]));
+        fits(&browser, &format!("long names, {size}"));
     }
     browser.resize(1440, 900);
     let field = format!("data.{long}key");
@@ -489,7 +488,7 @@ fn every_history_of_two_edits_is_counted_and_opens_in_play_and_a_phone_has_room_
         // In the object, replaced, refused, lost.
         let counts = serde_json::json!(["2", "0", "0", "4"]);
         browser.wait_for_value(&format!("counts at {width}"), COUNTS, &[], &counts);
-        assert_eq!(browser.run(OUT, &[]), "", "sticks out at {width}");
+        browser.wait_for_value(&format!("sticks out at {width}"), OUT, &[], &"".into());
         press(&browser, "Map of the orders", "Open it in Play");
         let position = "return document.querySelector('.position')?.textContent";
         browser.wait_for_value("the history", position, &[], &"step 4 / 4".into());
