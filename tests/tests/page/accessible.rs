@@ -35,10 +35,10 @@ const ROOM: &[&str] = &[
 ];
 
 /// Adds to axe's script a function that lists the faults which axe finds within an element (a selector) by such rules,
-/// each with its place; empty if there are none. It looks when everything that moves or changes its colour has come to rest. Values and folds stand
-/// in lines of code, which sets their height (WCAG 2.5.8, the exception for inline targets); axe
-/// cannot know that. An element that lies half under the edge of a scrolling part is scrolled to
-/// and looked at again.
+/// each with its place; empty if there are none. It looks when everything that moves or changes its colour has come to
+/// rest. Values and folds stand in lines of code, which sets their height (WCAG 2.5.8, the exception for inline
+/// targets); axe cannot know that. An element that lies half under the edge of a scrolling part is scrolled to and
+/// looked at again.
 const AUDIT: &str = "
 window.audit = (within, ...rules) => {
     const element = node => document.querySelector(node.target[0]);
@@ -198,16 +198,16 @@ impl Visit {
             self.click(&format!(
                 "#card-a .segmented label:nth-of-type({place}) input"
             ));
-            self.look_within("#card-a", &format!("{how}: {strategy}"));
+            self.look(&format!("{how}: {strategy}"));
         }
         self.browser.type_text("\u{e00c}");
         self.press(a, "spec.replicas: ");
-        self.look_within("#card-a", &format!("{how}: a value is typed"));
+        self.look(&format!("{how}: a value is typed"));
         self.browser.type_text(&format!("many{ENTER}"));
         self.look(&format!("{how}: a value is wrong"));
         self.browser.type_text("\u{e00c}");
         self.press(a, "add a field");
-        self.look_within("#card-a", &format!("{how}: a field is added"));
+        self.look(&format!("{how}: a field is added"));
         self.browser.type_text("\u{e00c}");
         self.click("#card-a .method > summary");
         self.dialog(
@@ -243,7 +243,7 @@ impl Visit {
         self.press(a, "Get");
         // On a phone it is scrolled away: Get shows the step.
         self.click("[id='a/data/text']");
-        self.look_within("#card-a", &format!("{how}: a text of several lines"));
+        self.look(&format!("{how}: a text of several lines"));
     }
 
     /// Every lesson as it opens, and the first one to its end, on a wide page and on a phone.

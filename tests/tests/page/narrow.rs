@@ -147,7 +147,7 @@ fn a_task_in_a_small_frame_has_its_question_a_card_and_the_steps_in_sight() {
     browser.wait("the task", ON, &[]);
     let none = serde_json::json!([]);
     browser.wait_for_value("what is not in sight", CUT, &[], &none);
-    browser.wait_for_value("parts outside", OUTSIDE, &[], &serde_json::json!([]));
+    browser.wait_for_value("parts outside", OUTSIDE, &[], &none);
     let fits = "return document.documentElement.scrollHeight <= innerHeight";
     browser.wait_for_value("the frame does not scroll", fits, &[], &true.into());
 }
