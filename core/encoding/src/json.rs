@@ -1,7 +1,7 @@
 //! JSON as it was written: member order and repeated keys kept, so that decoding can report
 //! what is wrong in the order in which the server would.
 
-mod floats;
+mod huge_numbers;
 mod plain;
 mod raw;
 mod syntax;
@@ -68,18 +68,12 @@ pub fn parse(text: &[u8]) -> Result<Node, SyntaxError> {
     }
     let given = text;
     let text = &*zeros::without_sign(given);
-    let read = serde_json::from_slice(text).map(|mut node| {
-        if let Ok(text) = str::from_utf8(text) {
-            floats::round(&mut node, text);
-        }
-        node
-    });
-    read.or_else(|error| {
+    serde_json::from_slice(text).or_else(|error| {
         if let Some(message) = syntax::syntax_error(given) {
             return Err(SyntaxError::new(&error, message));
         }
         let lossy = String::from_utf8_lossy(text);
-        floats::parse(&replace_lone_surrogates(&lossy)).map_err(|error| {
+        huge_numbers::parse(&replace_lone_surrogates(&lossy)).map_err(|error| {
             let whole = error.to_string();
             let message = whole.split(" at line ").next().unwrap_or(&whole);
             SyntaxError::new(&error, message.to_owned())
@@ -487,6 +481,20 @@ fn push_escaped(text: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_float_is_the_nearest_one() {
+        for text in [
+            "9.834497869073661e+28",
+            "322110458005.1736",
+            "-0.12227325763441953",
+            "12345678901234567890123",
+        ] {
+            let nearest = Number::from_f64(text.parse().unwrap()).unwrap();
+            let list = Node::Array(vec![Node::Number(1.into()), Node::Number(nearest)]);
+            assert_eq!(parse(format!("[1, {text}]").as_bytes()), Ok(list));
+        }
+    }
 
     #[test]
     fn a_minus_before_a_zero_is_in_the_error_as_it_was_sent() {

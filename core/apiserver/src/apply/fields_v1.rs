@@ -236,6 +236,15 @@ mod tests {
     }
 
     #[test]
+    fn a_float_in_a_set_stays_the_one_that_is_written() {
+        let fields = json!({"f:spec": {"f:sizes": {
+            "v:-0.12227325763441953": {}, "v:322110458005.1736": {}, "v:9.834497869073661e+28": {},
+        }}});
+        let set = from_fields_v1(&fields).unwrap();
+        assert_eq!(to_fields_v1(&set), fields);
+    }
+
+    #[test]
     fn a_set_is_written_alike_whatever_was_written_there_before() {
         let written = [
             json!({}),
