@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use optimist_apiserver::object::{Metadata, text};
+use optimist_apiserver::schema::{Struct, Type};
 use optimist_apiserver::server::{Resource, ResourcePath, is_true};
 use optimist_client::{RequestKind, ValueChange, client_side_managers};
 use optimist_simulation::{ObjectRef, Step, World};
@@ -56,7 +57,7 @@ pub(super) struct ParsedRequest<'a> {
 
 impl<'a> ClientRequest<'a> {
     /// The request of a step in a world, with what its client knew; `None` if the step sent no
-    /// request, or one with a body that is no JSON.
+    /// request, or one with a body that no JSON value says (`Step::sent_text`).
     pub fn of_step(world: &'a World, step: &'a Step) -> Option<Self> {
         let exchange = step.exchange.as_ref()?;
         if step.sent_text().is_some() {
@@ -82,11 +83,16 @@ impl<'a> ClientRequest<'a> {
 
     /// The kind, if code for it can use the typed clients. For kinds that are only in
     /// `kinds.schema`, the names and optional fields of client types are not known here. Code for
-    /// them uses the dynamic client, like code for a custom resource.
+    /// them uses the dynamic client, like code for a custom resource; so does code for an object with a
+    /// field that its type does not have, which the typed client would drop.
     pub(super) fn typed(&self) -> Option<&'a Resource> {
         self.resource.filter(|resource| {
             let known = resource.has_builtin_schema();
-            known && resource.group_version.group != "apiextensions.k8s.io"
+            let is_decoded = matches!(self.method, "POST" | "PUT");
+            let is_object = is_decoded && text(self.body, "kind") == resource.kind;
+            known
+                && resource.group_version.group != "apiextensions.k8s.io"
+                && (!is_object || fits(self.body, &resource.root, false))
         })
     }
 
@@ -204,5 +210,27 @@ pub(super) fn json(value: &Value) -> String {
             format!("[\n{}\n]", items.join(",\n"))
         }
         _ => format!("{value:#}"),
+    }
+}
+
+/// Returns whether a type has every field of a value, beside the directives of a strategic merge patch.
+pub(super) fn fits(value: &Value, root: &Struct, has_directives: bool) -> bool {
+    let fits_type = |member: &Value, ty: &Type| fits_type(member, ty, has_directives);
+    let members = value.as_object().into_iter().flatten();
+    members
+        .filter(|(name, _)| !(has_directives && name.starts_with('$')))
+        .all(|(name, member)| root.member(name).is_some_and(|ty| fits_type(member, ty)))
+}
+
+fn fits_type(value: &Value, ty: &Type, has_directives: bool) -> bool {
+    match (ty, value) {
+        (Type::Struct(inner), value) => fits(value, inner, has_directives),
+        (Type::Map(inner), Value::Object(members)) => members
+            .values()
+            .all(|member| fits_type(member, &inner.value, has_directives)),
+        (Type::List(inner), Value::Array(items)) => items
+            .iter()
+            .all(|item| fits_type(item, &inner.item, has_directives)),
+        _ => true,
     }
 }

@@ -27,6 +27,7 @@ pub fn client_go(call: &ClientRequest<'_>) -> Snippet {
         call,
         request: &request,
         imports: Imports::default(),
+        by_path: false,
     };
     let code = match request.verb {
         RequestKind::Other => go.other(),
@@ -42,6 +43,8 @@ struct Go<'a> {
     call: &'a ClientRequest<'a>,
     request: &'a ParsedRequest<'a>,
     imports: Imports,
+    /// `true` if the request is sent by its path, as no client has a method for it.
+    by_path: bool,
 }
 
 impl Go<'_> {
@@ -55,8 +58,12 @@ impl Go<'_> {
                 | RequestKind::JsonPatch
                 | RequestKind::Apply
         );
-        if scale && (patches || self.call.typed().is_none()) {
+        let is_typed = self.call.typed().is_some();
+        if scale && (patches && is_typed || verb == RequestKind::Update && !is_typed) {
             // The typed client would read the answer as the object.
+            return None;
+        }
+        if is_typed && !self.has_typed_method() {
             return None;
         }
         let body = match verb {
@@ -74,6 +81,15 @@ impl Go<'_> {
             _ => "patch",
         };
         Some(self.wrap(name, &body))
+    }
+
+    /// Returns whether the typed client has a method for the subresource: for a scale that the kind has, and to
+    /// write a status (`k8s.io/code-generator/cmd/client-gen/types/tags.go`, the verbs of `+genclient`).
+    fn has_typed_method(&self) -> bool {
+        let subresource = self.request.target.subresource;
+        let mut endpoints = self.call.resource.iter().flat_map(|it| &it.endpoints);
+        let is_served = endpoints.any(|endpoint| endpoint.name == subresource);
+        is_served && (subresource != "status" || self.request.verb != RequestKind::Get)
     }
 
     /// A function around the statements, with the retry loop.
@@ -314,6 +330,7 @@ impl Go<'_> {
     fn other(&mut self) -> String {
         self.imports = Imports::default();
         self.imports.add("k8s.io/client-go/kubernetes");
+        self.by_path = true;
         let call = self.call;
         let target = quote(&call.target_as(&self.request.manager));
         let method = quote(call.method);
@@ -386,7 +403,7 @@ impl Go<'_> {
     }
 
     fn client_type(&mut self) -> &'static str {
-        if self.request.verb == RequestKind::Other || self.call.typed().is_some() {
+        if self.by_path || self.call.typed().is_some() {
             self.imports.add("k8s.io/client-go/kubernetes");
             "kubernetes.Interface"
         } else {

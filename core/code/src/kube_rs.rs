@@ -89,6 +89,7 @@ impl Rust<'_> {
                 ("PostParams", "= PostParams"),
                 ("Preconditions", "Preconditions {"),
                 ("PropagationPolicy", "PropagationPolicy::"),
+                ("ValidationDirective", "ValidationDirective::"),
             ],
         ));
         lines.push("use kube::Client;\n".to_owned());
@@ -106,6 +107,10 @@ impl Rust<'_> {
     fn function(&self) -> Option<String> {
         let request = self.request;
         if request.target.subresource == "scale" && request.verb == RequestKind::Create {
+            return None;
+        }
+        if request.strict && matches!(request.verb, RequestKind::Create | RequestKind::Update) {
+            // `PostParams` has no `fieldValidation`.
             return None;
         }
         let body = match request.verb {
@@ -446,7 +451,14 @@ impl Rust<'_> {
         if request.verb == RequestKind::Apply {
             let force = if request.force { ".force()" } else { "" };
             let dry_run = if request.dry_run { ".dry_run()" } else { "" };
-            return format!("let params = PatchParams::apply({manager}){force}{dry_run};\n");
+            let strict = if request.strict {
+                ".validation_strict()"
+            } else {
+                ""
+            };
+            return format!(
+                "let params = PatchParams::apply({manager}){force}{dry_run}{strict};\n"
+            );
         }
         let mut members = Vec::new();
         if !request.manager.is_empty() {
@@ -454,6 +466,9 @@ impl Rust<'_> {
         }
         if request.dry_run {
             members.push("dry_run: true".to_owned());
+        }
+        if request.strict {
+            members.push("field_validation: Some(ValidationDirective::Strict)".to_owned());
         }
         params("PatchParams", &members)
     }

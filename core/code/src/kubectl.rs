@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::call::{ClientRequest, ParsedRequest, json};
+use super::call::{ClientRequest, ParsedRequest, fits, json};
 use crate::shell::{delimiter, quote, quote_always, without_nul};
 use optimist_apiserver::object::text;
-use optimist_apiserver::schema::{Struct, Type, builtin};
+use optimist_apiserver::schema::{Struct, builtin};
 use optimist_apiserver::server::{Definition, Resource};
 use optimist_client::{RequestKind, to_yaml, with_renewed_annotation};
 
@@ -261,7 +261,11 @@ impl Shell<'_> {
             self.comment("kubectl also sends propagationPolicy: Background.");
         }
         let Some(cascade) = cascade(self.call.body) else {
-            self.comment("kubectl delete has no flag for preconditions; --raw sends them.");
+            let why = match self.call.body.get("preconditions") {
+                Some(_) => "kubectl delete has no flag for preconditions; --raw sends them.",
+                None => "--raw sends these options as they are.",
+            };
+            self.comment(why);
             self.raw("kubectl delete --raw");
             return;
         };
@@ -377,27 +381,5 @@ pub(super) fn cascade(options: &Value) -> Option<&'static str> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-/// Returns whether a type has every field of a value, beside the directives of a strategic merge patch.
-fn fits(value: &Value, root: &Struct, has_directives: bool) -> bool {
-    let fits_type = |member: &Value, ty: &Type| fits_type(member, ty, has_directives);
-    let members = value.as_object().into_iter().flatten();
-    members
-        .filter(|(name, _)| !(has_directives && name.starts_with('$')))
-        .all(|(name, member)| root.member(name).is_some_and(|ty| fits_type(member, ty)))
-}
-
-fn fits_type(value: &Value, ty: &Type, has_directives: bool) -> bool {
-    match (ty, value) {
-        (Type::Struct(inner), value) => fits(value, inner, has_directives),
-        (Type::Map(inner), Value::Object(members)) => members
-            .values()
-            .all(|member| fits_type(member, &inner.value, has_directives)),
-        (Type::List(inner), Value::Array(items)) => items
-            .iter()
-            .all(|item| fits_type(item, &inner.item, has_directives)),
-        _ => true,
     }
 }

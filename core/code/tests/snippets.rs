@@ -543,3 +543,165 @@ fn code_for_a_kind_without_rules_of_its_own_uses_the_dynamic_client() {
     let rust = typed.with(&Resources::builtin(), kube_rs);
     assert!(rust.code.contains("Api<Deployment>"), "{}", rust.code);
 }
+
+/// Go for a request to a subresource of a custom resource: its imports and its code.
+fn of_backup(method: &str, subresource: &str) -> (String, String) {
+    let server = recorded_server();
+    let body = match method {
+        "GET" => Value::Null,
+        _ => json!({"spec": {"replicas": 7}}),
+    };
+    let target =
+        format!("/apis/demo.example.com/v1/namespaces/default/backups/nightly/{subresource}");
+    let sent = Sent {
+        method,
+        target: &target,
+        content_type: if body.is_null() {
+            ""
+        } else {
+            "application/merge-patch+json"
+        },
+        body: &body,
+    };
+    let go = sent.with(server.resources(), client_go);
+    (go.imports, go.code)
+}
+
+#[test]
+fn the_scale_of_a_custom_resource_goes_through_the_dynamic_client() {
+    let (imports, patch) = of_backup("PATCH", "scale");
+    assert!(
+        imports.contains("\"k8s.io/client-go/dynamic\""),
+        "{imports}"
+    );
+    assert!(!imports.contains("kubernetes"), "{imports}");
+    assert!(patch.contains("client dynamic.Interface"), "{patch}");
+    assert!(patch.contains(", \"scale\")"), "{patch}");
+    let (_, get) = of_backup("GET", "scale");
+    assert!(get.contains("GetOptions{}, \"scale\")"), "{get}");
+}
+
+/// Every function of Go takes the client that it uses.
+#[test]
+fn a_request_by_its_path_takes_a_client_that_has_paths() {
+    let scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale",
+        "metadata": {"name": "nightly", "namespace": "default"}, "spec": {"replicas": 7}});
+    let server = recorded_server();
+    let sent = Sent {
+        method: "PUT",
+        target: "/apis/demo.example.com/v1/namespaces/default/backups/nightly/scale",
+        content_type: "application/json",
+        body: &scale,
+    };
+    let go = sent.with(server.resources(), client_go);
+    assert!(go.code.contains("RequestURI("), "{}", go.code);
+    assert!(
+        go.code.contains("client kubernetes.Interface"),
+        "{}",
+        go.code
+    );
+    assert!(!go.imports.contains("dynamic"), "{}", go.imports);
+}
+
+#[test]
+fn a_subresource_for_which_the_typed_client_has_no_method_is_read_by_its_path() {
+    let read = |target: &str| {
+        let sent = Sent {
+            method: "GET",
+            target,
+            content_type: "",
+            body: &Value::Null,
+        };
+        sent.with(&Resources::builtin(), client_go).code
+    };
+    let of = |path: &str, code: &str| {
+        let read = read(path);
+        assert!(read.contains(code), "{path}: {read}");
+    };
+    of(
+        "/api/v1/namespaces/default/services/web/scale",
+        "RequestURI(",
+    );
+    of(&format!("{DEPLOYMENT}/status"), "RequestURI(");
+    of(&format!("{DEPLOYMENT}/scale"), ".GetScale(ctx, \"web\"");
+    of(DEPLOYMENT, ".Get(ctx, \"web\"");
+}
+
+#[test]
+fn strict_validation_is_asked_for_in_rust_too() {
+    let rust = |method: &str, content_type: &str, body: &Value| {
+        let target = match method {
+            "POST" => {
+                "/apis/apps/v1/namespaces/default/deployments?fieldValidation=Strict".to_owned()
+            }
+            _ => format!("{DEPLOYMENT}?fieldManager=me&fieldValidation=Strict"),
+        };
+        let sent = Sent {
+            method,
+            target: &target,
+            content_type,
+            body,
+        };
+        let rust = sent.with(&Resources::builtin(), kube_rs);
+        rust.imports + &rust.code
+    };
+    let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {"replicas": 5}});
+    let merge = rust(
+        "PATCH",
+        "application/merge-patch+json",
+        &json!({"spec": {"replicas": 5}}),
+    );
+    assert!(
+        merge.contains("field_validation: Some(ValidationDirective::Strict)"),
+        "{merge}"
+    );
+    assert!(
+        merge.contains("PatchParams, ValidationDirective}"),
+        "{merge}"
+    );
+    let apply = rust("PATCH", "application/apply-patch+yaml", &object);
+    assert!(apply.contains(".validation_strict()"), "{apply}");
+    for method in ["POST", "PUT"] {
+        let written = rust(method, "application/json", &object);
+        assert!(written.contains("fieldValidation=Strict"), "{written}");
+    }
+}
+
+#[test]
+fn a_field_that_the_type_does_not_have_is_in_the_code_too() {
+    let body = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"}, "spec": {"bogus": 1},
+    });
+    let create = Sent {
+        method: "POST",
+        target: "/apis/apps/v1/namespaces/default/deployments",
+        content_type: "application/json",
+        body: &body,
+    };
+    let (go, rust) = create.with(&Resources::builtin(), |call| {
+        (client_go(call), kube_rs(call))
+    });
+    assert!(go.code.contains("unstructured.Unstructured"), "{}", go.code);
+    assert!(rust.code.contains("Api<DynamicObject>"), "{}", rust.code);
+}
+
+#[test]
+fn options_of_a_delete_go_raw_and_only_preconditions_are_called_so() {
+    let delete = |body: Value| {
+        let sent = Sent {
+            method: "DELETE",
+            target: DEPLOYMENT,
+            content_type: "application/json",
+            body: &body,
+        };
+        sent.kubectl()
+    };
+    let grace = delete(json!({"gracePeriodSeconds": 0, "propagationPolicy": "Foreground"}));
+    assert!(
+        grace.contains("--raw") && !grace.contains("preconditions;"),
+        "{grace}"
+    );
+    let uid = delete(json!({"preconditions": {"uid": "a"}}));
+    assert!(uid.contains("no flag for preconditions"), "{uid}");
+}

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::watcher::{status_code, status_line};
 use optimist_apiserver::apply::Path;
+use optimist_apiserver::json;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::patch::names_version;
 use optimist_apiserver::server::{Fact, Facts};
@@ -321,15 +322,18 @@ impl Step {
         }
     }
 
-    /// The body as it was written by hand, if it is not JSON.
+    /// The body as it was written by hand, if no JSON value says the same: it is no JSON, or an object in it
+    /// has a member twice.
     pub fn sent_text(&self) -> Option<&str> {
         let text = match self.action()? {
             Action::Send(Write { body, .. }) => body.as_deref()?,
             Action::Request(by_hand) if by_hand.carries_body() => &by_hand.body,
             _ => return None,
         };
-        let is_json = self.exchange.as_ref()?.sent.as_ref() != &Value::Null;
-        (!is_json && !text.trim().is_empty()).then_some(text)
+        let is_value = self.exchange.as_ref()?.sent.as_ref() != &Value::Null
+            && json::parse(text.as_bytes())
+                .is_ok_and(|node| json::repeated_members(&node).is_empty());
+        (!is_value && !text.trim().is_empty()).then_some(text)
     }
 
     /// The write method, if the step sent an actor's edits.

@@ -82,7 +82,8 @@ pub(crate) fn wire(store: &StateHandle, step: &Step) -> Html {
 
 fn request(store: &StateHandle, step: &Step, exchange: &Exchange) -> Html {
     let slug = super::step_row::slug(step);
-    let has_body = *exchange.sent != Value::Null;
+    let text = step.sent_text();
+    let has_body = text.is_none() && *exchange.sent != Value::Null;
     html! {
         <details class="message-fold" open={true}>
             <summary>{ label::wire_request() }</summary>
@@ -97,7 +98,7 @@ fn request(store: &StateHandle, step: &Step, exchange: &Exchange) -> Html {
                     refused: false,
                 }) }
             }
-            if let Some(text) = step.sent_text() {
+            if let Some(text) = text {
                 <pre class="snippet" aria-label={label::request_body()}>{ visible(text).into_owned() }</pre>
             }
         </details>

@@ -28,6 +28,7 @@ pub fn controller_runtime(
         call,
         request: &request,
         imports: Imports::default(),
+        by_path: false,
     };
     go.imports.add("context");
     go.imports.add("sigs.k8s.io/controller-runtime/pkg/client");

@@ -26,7 +26,7 @@ crate::catalogue::messages! {
     json_less() "show less";
     json_more(count) "… {count} more";
     snippet_none() "No request of the API: there is nothing to type.";
-    snippet_no_json() "The body of this request is no JSON, so there is no command for it here. Wire has it as it was sent.";
+    snippet_no_json() "Nothing is printed here: this body is no JSON, or has a member twice. Wire has it as it was sent.";
     snippet_kubectl() "kubectl command";
     snippet_of_tool(tool) "{tool} sent this request. This kubectl command sends the same one:";
     snippet_go() "Go with client-go";

@@ -361,8 +361,10 @@ pub const PANELS: &[(&str, Condition)] = &[
             Action::Request(request) => request.body.clone(),
             _ => return Some(false),
         };
-        let json: Result<Value, _> = serde_json::from_str(&by_hand);
-        Some(sent.sent.is_null() && json.is_err())
+        let Ok(json) = serde_json::from_str::<Value>(&by_hand) else {
+            return Some(sent.sent.is_null());
+        };
+        Some(colons(&by_hand) > members(&json))
     }),
     ("snippet_none", |_, at| {
         // What no client library or kubectl sends: no request at all, or one to another place.
@@ -696,4 +698,27 @@ fn is_by_hand(at: &Moment<'_>) -> Option<bool> {
 fn differs(at: &Moment<'_>) -> Option<bool> {
     let copy = at.world().copy(at.right);
     Some(leaves(copy.read()?) != leaves(copy.edited()?))
+}
+
+/// The number of colons of a JSON text outside strings: one for each member that is written.
+fn colons(json: &str) -> usize {
+    let (mut count, mut in_string, mut is_escaped) = (0, false, false);
+    for letter in json.chars() {
+        match letter {
+            '"' if !is_escaped => in_string = !in_string,
+            ':' if !in_string => count += 1,
+            _ => {}
+        }
+        is_escaped = letter == '\\' && !is_escaped;
+    }
+    count
+}
+
+/// The number of members of a value and of all in it.
+fn members(value: &Value) -> usize {
+    match value {
+        Value::Object(object) => object.len() + object.values().map(members).sum::<usize>(),
+        Value::Array(items) => items.iter().map(members).sum(),
+        _ => 0,
+    }
 }
