@@ -84,6 +84,7 @@ pub use procedures::read_change::ReadChange;
 pub use procedures::tool::{Tool, ToolPlan};
 pub use procedures::tracking;
 pub use reflector::{ListMode, Reflector, ReflectorProgress};
+pub use tool_record::is_last_applied;
 pub use visible::{is_hidden, visible};
 pub use wanted_change::{ChangeContent, OnOwned, ReleaseMethod, WantedChange, Way};
 pub use working_copy::{WorkingCopy, is_scale};

@@ -1,7 +1,7 @@
 //! Records that a tool keeps in the metadata of an object by itself: no person wrote them, and no person looks for them
 //! first.
 
-use optimist_apiserver::apply::{LAST_APPLIED, PathElement};
+use optimist_apiserver::apply::{LAST_APPLIED, Path, PathElement};
 use optimist_apiserver::pointer::unescape;
 use serde_json::Value;
 
@@ -13,6 +13,14 @@ use crate::{Edit, ValueChange};
 fn is_record(map: &str, name: &str) -> bool {
     (map == "annotations" && name == LAST_APPLIED)
         || (matches!(map, "annotations" | "labels") && is_read_by_tools(name))
+}
+
+/// Returns whether a field is the annotation in which kubectl and the server keep the last applied manifest. Each of them
+/// rewrites it with every apply, so it is no edit of anybody (`k8s.io/kubectl/pkg/util/apply.go`, v0.36).
+pub fn is_last_applied(field: &Path) -> bool {
+    let place = ["metadata", "annotations", LAST_APPLIED];
+    let is = |(element, name): (&PathElement, &str)| matches!(element, PathElement::Field(field) if field == name);
+    field.0.len() == place.len() && field.0.iter().zip(place).all(is)
 }
 
 impl Edit {

@@ -23,7 +23,7 @@ use optimist_apiserver::apply::{Path, Places};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
 use optimist_apiserver::storage::Revision;
-use optimist_client::Edit;
+use optimist_client::{Edit, is_last_applied};
 
 use super::changed_fields::any_overlaps;
 use super::effect::{Effect, WrittenObject};
@@ -434,17 +434,21 @@ fn version_of(object: &Value) -> Revision {
 }
 
 /// Returns the edits that a write meant to make: every change of the object if it had no narrower
-/// intention.
+/// intention, but not the annotation of client-side apply, which nobody means.
 fn meant_edits<'a>(
     intention: Intention<'a>,
     before: Option<&Value>,
     after: Option<&Value>,
     root: &Struct,
 ) -> Cow<'a, [Arc<Edit>]> {
-    match (intention.edits, before, after) {
+    let mut edits = match (intention.edits, before, after) {
         (Some(edits), ..) => Cow::Borrowed(edits),
         (None, Some(before), Some(after)) => Cow::Owned(Edit::between(before, after, root)),
         (None, Some(_), None) => Cow::Owned(vec![Edit::deletion()]),
-        (None, None, _) => Cow::Borrowed(&[]),
+        (None, None, _) => Cow::Borrowed(&[][..]),
+    };
+    if edits.iter().any(|edit| is_last_applied(&edit.path)) {
+        edits.to_mut().retain(|edit| !is_last_applied(&edit.path));
     }
+    edits
 }

@@ -31,7 +31,7 @@ fn two_replicas(tree: &mut HistoryTree, actor: ActorId, tool: Preset) -> NodeId 
 }
 
 #[test]
-fn a_lost_change_of_a_person_comes_before_the_record_of_the_tool() {
+fn of_client_side_apply_the_change_of_a_person_is_lost_and_not_its_annotation() {
     let mut tree = session();
     act(&mut tree, ActorId::A, Action::Get);
     let applied = two_replicas(&mut tree, ActorId::C, Preset::KubectlApply);
@@ -45,11 +45,11 @@ fn a_lost_change_of_a_person_comes_before_the_record_of_the_tool() {
     let (step, world) = (tree.step(deleted).unwrap(), tree.world());
     assert_eq!(
         answer(step, world),
-        "200 OK · kubectl apply's replicas = 2 lost +1"
+        "200 OK · kubectl apply's replicas = 2 lost"
     );
     assert_eq!(
         answer_brief(step, world),
-        "200 · kubectl apply's replicas = 2 lost +1"
+        "200 · kubectl apply's replicas = 2 lost"
     );
     let told = caption(&tree.explain(ActorId::B), world).text;
     let mut lost = told.iter().filter(|text| text.contains("kubectl apply's"));
@@ -113,6 +113,26 @@ fn a_request_by_hand_says_what_it_changed() {
         r#"{{"metadata": {{"annotations": {{"{LAST_APPLIED}": "x"}}}}, "spec": {{"paused": true}}}}"#
     );
     assert_eq!(said(&mut tree, &noted), "PATCH +paused true +1");
+}
+
+#[test]
+fn an_item_that_a_patch_adds_before_another_one_renames_none() {
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n\
+        spec: {ports: [{name: http, port: 80}]}\n";
+    let mut tree = HistoryTree::new(World::load(service).unwrap().0);
+    let patch = Action::Request(ByHand {
+        method: "PATCH".to_owned(),
+        target: "/api/v1/namespaces/default/services/web".to_owned(),
+        content_type: "application/strategic-merge-patch+json".to_owned(),
+        body: r#"{"spec": {"ports": [{"name": "https", "port": 443}]}}"#.to_owned(),
+    });
+    let node = act(&mut tree, ActorId::B, patch);
+    let ports = &tree.world().stored().unwrap().1["spec"]["ports"];
+    assert_eq!(ports[0]["port"], 443, "the new item comes first");
+    assert_eq!(headline(tree.step(node).unwrap()), "PATCH +ports[0] https");
+    let rows = tree.three_way(node).unwrap().rows;
+    let paths: Vec<String> = rows.iter().map(|row| row.path.to_string()).collect();
+    assert_eq!(paths, [".spec.ports[port=443,protocol=\"TCP\"]"]);
 }
 
 #[test]

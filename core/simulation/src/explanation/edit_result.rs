@@ -61,7 +61,7 @@ impl Step {
     fn replacement(&self) -> Option<&Replaced<ActorId>> {
         let mut replaced = self.replaced.iter();
         let wanted = self.after != 0 && self.losses.is_empty();
-        // The server itself rewrites the record of client-side apply.
+        // What a tool notes by itself is no change of a person.
         let is_of_writer = |edit: &Edit| !edit.path.0.is_empty() && !edit.is_record_of_tool();
         replaced.find(|replaced| wanted && is_of_writer(&replaced.edit))
     }

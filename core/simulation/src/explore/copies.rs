@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::{OwnWrite, Plan, Scenario};
 use crate::{ActorId, World};
-use optimist_apiserver::apply::{LAST_APPLIED, Path, PathElement};
-use optimist_client::{Declares, IntendedChange, Intent, Subresource, WorkingCopy, Write};
+use optimist_apiserver::apply::{Path, PathElement};
+use optimist_client::{
+    Declares, IntendedChange, Intent, Subresource, WorkingCopy, Write, is_last_applied,
+};
 
 impl Scenario {
     /// The edits of the working copies of a world: those of both editors, and of the other actors that have any,
@@ -76,10 +78,6 @@ fn meant_by_manifest(
     // Only client-side apply writes this annotation.
     changes.retain(|change| !is_last_applied(&change.path));
     Some(Intent::Change(changes))
-}
-
-fn is_last_applied(path: &Path) -> bool {
-    names(path).is_some_and(|names| names == ["metadata", "annotations", LAST_APPLIED])
 }
 
 /// Returns whether it means to change nothing but the replicas.

@@ -2,6 +2,7 @@
 //!
 //! - An edit is the smallest thing that its writer changed: a member of a map, an item of a list
 //!   with keys or of a set, else the value.
+//!   The annotation in which client-side apply keeps its manifest is no edit: nobody means it.
 //! - It is lost if its writer got a 2xx for it, and a later write of an actor that had not been shown
 //!   it since it began to hold undid it, overwrote it or deleted it.
 //! - An actor was shown everything that it received: an answer, or the content of its caches.
@@ -177,6 +178,9 @@ impl<'a> Judge<'a> {
             });
             places.extend(removed.map(|(place, _)| (place.clone(), None)));
         }
+        // Client-side apply rewrites its annotation by itself: that is nobody's edit.
+        let last_applied = "kubectl.kubernetes.io/last-applied-configuration";
+        places.retain(|(place, _)| place[..] != ["metadata", "annotations", last_applied]);
         let gone = places.into_iter().filter_map(|(place, value)| {
             let owner = self.owner(&place, value.as_ref(), by)?;
             let shown = self.was_shown(by, &place, value.as_ref());
