@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Exchange, HistoryTree, NodeId, Outcome, Step};
 use optimist_apiserver::storage::Revision;
-use optimist_client::{ValueChange, changes};
+use optimist_client::{ValueChange, changes_by_item};
 
 /// The point where two histories branch, and how their final objects differ.
 #[derive(Clone, Debug)]
@@ -176,7 +176,8 @@ impl HistoryTree {
         };
         let (before, after) = (object(first), object(second));
         let owners_differ = owners(&before) != owners(&after);
-        let differs = changes(&before.unwrap_or_default(), &after.unwrap_or_default());
+        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+        let differs = changes_by_item(&before, &after, &self.world_at(first)?.resource().root);
         Some(BranchPoint {
             fork,
             first: a.get(shared..)?.to_vec(),

@@ -17,10 +17,11 @@ use optimist_apiserver::apply::Path;
 use optimist_apiserver::json;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::patch::names_version;
+use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::{Fact, Facts};
 use optimist_apiserver::storage::Revision;
 use optimist_client::{AnsweredRequest, Lost, Reply, Strategy, Write, is_conflict_status};
-use optimist_client::{ValueChange, changes};
+use optimist_client::{ValueChange, changes_by_item};
 
 /// A request and its answer, as they went over the wire.
 #[derive(Clone, Debug)]
@@ -257,6 +258,7 @@ impl Step {
         exchange: Option<Exchange>,
         edits: Vec<ValueChange>,
         stored: (Option<&Value>, Option<&Value>),
+        root: &Struct,
     ) -> Self {
         let version = |object: Option<&Value>| {
             object
@@ -265,7 +267,7 @@ impl Step {
         };
         let (before, after) = (version(stored.0), version(stored.1));
         let effect = match stored {
-            (Some(old), Some(new)) if before != after => changes(old, new)
+            (Some(old), Some(new)) if before != after => changes_by_item(old, new, root)
                 .into_iter()
                 .filter(|change| !change.is_bookkeeping())
                 .collect(),
@@ -403,9 +405,8 @@ impl Step {
                 matches!(action, WatchAction::Open(_) | WatchAction::Resume)
             }
             Operation::Control(..) => self.exchange.as_ref().is_some_and(Exchange::has_events),
-            // The server ends a watch with an ERROR.
             Operation::Act(_, Action::Request(_)) => {
-                self.exchange.as_ref().is_some_and(Exchange::has_events) && self.error().is_none()
+                self.exchange.as_ref().is_some_and(Exchange::has_events)
             }
             _ => false,
         };

@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::Metadata;
-use optimist_client::{ValueChange, changes};
+use optimist_apiserver::schema::Struct;
+use optimist_client::Edit;
 use serde_json::Value;
 
 use super::{Action, HistoryTree, NodeId, World};
@@ -12,8 +14,8 @@ use super::{Action, HistoryTree, NodeId, World};
 /// A field in which the three objects differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreeWayRow {
-    /// The place of the field, as a JSON pointer (RFC 6901).
-    pub pointer: String,
+    /// The place of the field.
+    pub path: Path,
     /// The value that the actor read.
     pub read: Option<Value>,
     /// The value that the actor wanted.
@@ -50,7 +52,12 @@ impl HistoryTree {
         let copy = actor.map(|actor| before.copy(actor));
         let read = copy.and_then(|copy| copy.read().cloned());
         let wanted = copy.and_then(|copy| copy.edited().cloned());
-        Some(compare([read, wanted], [stored(&before), stored(after)]))
+        let root = &subject.resource().root;
+        Some(compare(
+            [read, wanted],
+            [stored(&before), stored(after)],
+            root,
+        ))
     }
 }
 
@@ -60,9 +67,9 @@ fn stored(world: &World) -> Option<Arc<Value>> {
 
 type Object = Option<Arc<Value>>;
 
-fn compare([read, wanted]: [Object; 2], [before, stored]: [Object; 2]) -> ThreeWay {
+fn compare([read, wanted]: [Object; 2], [before, stored]: [Object; 2], root: &Struct) -> ThreeWay {
     let differ = |one: &Object, other: &Object| match (one, other) {
-        (Some(one), Some(other)) => changes(one, other),
+        (Some(one), Some(other)) => Edit::between(one, other, root),
         _ => Vec::new(),
     };
     let base = if read.is_some() { &read } else { &before };
@@ -71,17 +78,18 @@ fn compare([read, wanted]: [Object; 2], [before, stored]: [Object; 2]) -> ThreeW
         .chain(differ(base, &stored))
         .chain(differ(&before, &stored));
     let mut rows: Vec<ThreeWayRow> = Vec::new();
-    for ValueChange { pointer, .. } in all.filter(|change| !change.is_bookkeeping()) {
-        if rows.iter().any(|row| row.pointer == pointer) {
+    for edit in all {
+        let path = edit.path.clone();
+        if rows.iter().any(|row| row.path == path) {
             continue;
         }
-        let at = |object: &Object| object.as_ref()?.pointer(&pointer).cloned();
+        let at = |object: &Object| path.find(object.as_deref()?).cloned();
         rows.push(ThreeWayRow {
             read: at(&read),
             wanted: at(&wanted),
             before: at(&before),
             stored: at(&stored),
-            pointer,
+            path,
         });
     }
     let version = |object: &Object| Some(object.as_ref()?.resource_version().to_owned());
@@ -127,7 +135,7 @@ mod tests {
         let [row] = three.rows.as_slice() else {
             panic!("{three:?}");
         };
-        assert_eq!(row.pointer, "/spec/replicas");
+        assert_eq!(row.path.to_string(), ".spec.replicas");
         [&row.read, &row.wanted, &row.before, &row.stored].map(Clone::clone)
     }
 

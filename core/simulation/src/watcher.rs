@@ -12,9 +12,9 @@ use serde_json::Value;
 use super::ObjectRef;
 use super::step::Exchange;
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::{ApiServer, EventType, Watch, WatchEvent};
+use optimist_apiserver::server::{ApiServer, EventType, Resource, Watch, WatchEvent};
 use optimist_apiserver::storage::Revision;
-use optimist_client::{ValueChange, changes};
+use optimist_client::{ValueChange, changes_by_item};
 
 /// An action of a watcher.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,6 +107,7 @@ pub(super) fn status_code(status: &Value) -> Option<u16> {
 /// The state of a watcher. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Watcher {
+    resource: Arc<Resource>,
     /// The path that is watched, and the selector of the one object.
     target: Arc<str>,
     watch: Option<Watch>,
@@ -120,6 +121,7 @@ impl Watcher {
         let path = subject.resource().path(subject.namespace(), "");
         let name = subject.name();
         Self {
+            resource: Arc::clone(subject.resource()),
             target: format!("{path}?fieldSelector=metadata.name%3D{name}").into(),
             watch: None,
             connection: Connection::None,
@@ -201,7 +203,7 @@ impl Watcher {
         if event.event_type == EventType::Modified {
             let mut log = server.store().log_after(version.saturating_sub(1));
             if let Some(before) = log.next().and_then(|change| change.before.as_ref()) {
-                effect = changes(before, &event.object);
+                effect = changes_by_item(before, &event.object, &self.resource.root);
                 effect.retain(|change| !change.is_bookkeeping());
             }
         }

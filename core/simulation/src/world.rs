@@ -22,7 +22,7 @@ use optimist_apiserver::storage::{Revision, Version};
 use optimist_checker::Safety;
 use optimist_client::{
     Declares, Editor, EditorPlan, Intent, OnConflict, Procedure, Reply, Subresource, ValueChange,
-    WorkingCopy, Write, changes,
+    WorkingCopy, Write, changes, changes_by_item,
 };
 use optimist_system::{Process, ProcessId, System};
 
@@ -214,7 +214,7 @@ impl World {
         };
         let changed = match copy.is_scale() {
             true => changes(read, &self.resource().scale_of(stored)),
-            false => changes(read, stored),
+            false => changes_by_item(read, stored, &self.resource().root),
         };
         let changed = changed.into_iter();
         changed.filter(|change| !change.is_bookkeeping()).collect()
@@ -369,7 +369,8 @@ impl World {
     /// A step that does not concern the object.
     fn aside(&self, operation: Operation, exchange: Option<Exchange>) -> Step {
         let stored = self.stored().map(|(_, object)| &**object);
-        Step::new(operation, exchange, Vec::new(), (stored, stored))
+        let root = &self.resource().root;
+        Step::new(operation, exchange, Vec::new(), (stored, stored), root)
     }
 
     /// Sends an actor's request and processes the answer.
@@ -391,7 +392,8 @@ impl World {
                     self.server().release(),
                 );
                 let meant = copy.read().zip(wanted.filter(|_| manifest));
-                let meant = meant.map(|(read, wanted)| changes(read, &wanted));
+                let meant = meant
+                    .map(|(read, wanted)| changes_by_item(read, &wanted, &self.resource().root));
                 (meant, copy.declared().to_vec())
             }
             _ => (None, Vec::new()),
@@ -413,7 +415,13 @@ impl World {
             receive(copy, &action, &exchange.received, subject.resource());
         }
         let operation = Operation::Act(id, action);
-        let mut step = Step::new(operation, Some(exchange), edits, stored);
+        let mut step = Step::new(
+            operation,
+            Some(exchange),
+            edits,
+            stored,
+            &subject.resource().root,
+        );
         (step.meant, step.declared) = (meant, declared);
         step.has_done(done);
         Some(step)

@@ -1,6 +1,6 @@
 //! The object three times: as its editor read it, as the editor wanted it, and as it is stored.
 
-use optimist_client::{dotted, to_yaml, visible};
+use optimist_client::{to_yaml, visible};
 use optimist_messages::{cards, label};
 use optimist_simulation::{Step, ThreeWay, ThreeWayRow};
 use serde_json::Value;
@@ -33,13 +33,14 @@ fn head(name: String, version: Option<&String>) -> Html {
 }
 
 fn row(row: &ThreeWayRow, copy: bool, slug: &'static str) -> Html {
+    let place = row.path.to_string();
     let stored = value_text(row.stored.as_ref());
     let was = (row.before != row.stored).then(|| value_text(row.before.as_ref()));
     let wanted = row.wanted != row.read;
     let kept = row.wanted == row.stored;
     html! {
         <tbody>
-            <tr class="place"><th colspan="3" scope="rowgroup">{ dotted(&row.pointer) }</th></tr>
+            <tr class="place"><th colspan="3" scope="rowgroup">{ visible(place.trim_start_matches('.')).into_owned() }</th></tr>
             if copy {
                 <tr>
                     <td>{ value_text(row.read.as_ref()) }</td>

@@ -1,6 +1,6 @@
 //! Every stored version, newest first: its writer, and its changes.
 
-use optimist_client::{ValueChange, changes, dotted};
+use optimist_client::{ValueChange, changes_by_item, dotted};
 use optimist_messages::label;
 use optimist_simulation::ActorId;
 use yew::{Html, classes, html};
@@ -9,11 +9,12 @@ use crate::state::{Lane, Sends, SessionMsg, StateHandle};
 
 pub(crate) fn revisions(store: &StateHandle) -> Html {
     let tree = &store.session.tree;
+    let root = &store.world().resource().root;
     let mut before = None;
     let mut rows = Vec::new();
     for version in store.world().versions() {
         let differs = match (before, version.object.as_deref()) {
-            (Some(old), Some(new)) => changes(old, new),
+            (Some(old), Some(new)) => changes_by_item(old, new, root),
             _ => Vec::new(),
         };
         let written = tree.writer_of(version.revision);

@@ -147,7 +147,7 @@ impl World {
             .call()
             .and_then(|call| change_of(call, self.server()));
         let edits = change.map_or_else(Vec::new, |[base, object]| changes(&base, &object));
-        Step::new(operation, exchange, edits, stored)
+        Step::new(operation, exchange, edits, stored, &self.resource().root)
     }
 
     fn changed_since(&self, revision: Revision) -> Option<&Change> {
