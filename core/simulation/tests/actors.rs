@@ -377,6 +377,16 @@ fn the_answer_to_a_request_by_hand_is_what_the_server_sent() {
         assert_eq!(types, vec!["MODIFIED"; events], "{target}");
         assert!(step(&tree, node).is_stream());
     }
+    // The server answers 200, and the first event of the stream is the error.
+    let node = act(
+        &mut tree,
+        A,
+        get(&format!("{deployments}?watch=true&resourceVersion=1")),
+    );
+    let ended = step(&tree, node);
+    assert_eq!(ended.exchange.as_ref().unwrap().code, 200);
+    assert_eq!(ended.status_line(), "410 Expired");
+    assert!(ended.is_stream());
     let node = act(&mut tree, A, get("/healthz"));
     assert_eq!(*step(&tree, node).exchange.as_ref().unwrap().received, "ok");
     assert!(!step(&tree, node).is_stream());

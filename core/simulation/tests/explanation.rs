@@ -231,7 +231,12 @@ fn a_failed_test_gives_the_values_and_whether_the_version_is_named() {
 #[test]
 fn a_refusal_for_another_reason_says_it_and_what_helps() {
     let refused = |tree: &HistoryTree| match explained(tree) {
-        (Kind::Refused { actor: A, reason }, Some(next)) => (reason, next),
+        (
+            Kind::Refused {
+                actor: A, reason, ..
+            },
+            Some(next),
+        ) => (reason, next),
         other => panic!("{other:?}"),
     };
     let mut tree = session(NGINX);

@@ -270,10 +270,18 @@ fn refusal(kind: &Kind, world: &World) -> Caption {
             [en::owned_own_text()],
         ),
         Kind::NotFound => Caption::new(en::not_found_title(), [en::not_found_text()]),
-        Kind::Refused { actor, reason } => Caption::new(
-            en::refused_title(&world.actor(*actor).name),
-            [refused(reason)],
-        ),
+        Kind::Refused {
+            actor,
+            reason,
+            ends_watch,
+        } => {
+            let name = &world.actor(*actor).name;
+            let title = match ends_watch {
+                true => en::watch_ended_title(name),
+                false => en::refused_title(name),
+            };
+            Caption::new(title, [refused(reason)])
+        }
         _ => Caption::default(),
     }
 }

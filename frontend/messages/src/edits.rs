@@ -104,7 +104,7 @@ pub(crate) fn edit_as(edit: &Edit, set_to: fn(&str, &str) -> String) -> String {
     let field = field(&edit.path);
     match &edit.value {
         // When it is carried out can have become another time.
-        _ if edit.is_deletion() => en::the_deletion(),
+        _ if edit.is_deletion() => en::deletion(),
         None => en::edit_removed(&field),
         Some(Value::Object(_) | Value::Array(_)) => field,
         Some(_) if matches!(edit.path.0.last(), Some(PathElement::Value(_))) => field,

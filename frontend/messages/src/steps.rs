@@ -134,10 +134,14 @@ pub fn answer_brief(step: &Step, world: &World) -> String {
         return en::answer_more(&exchange.code, &lost);
     }
     match step.outcome() {
-        // The event below it has the reason.
         Outcome::Refused if step.is_stream() => {
             let line = step.status_line();
-            line.split(' ').next().unwrap_or_default().to_owned()
+            let code = line.split(' ').next().unwrap_or_default();
+            match step.actor() {
+                Some(_) => en::answer_stream_error(&exchange.code, &code),
+                // The event below it has the reason.
+                None => code.to_owned(),
+            }
         }
         Outcome::Refused | Outcome::Written if pill(step).is_some() => exchange.code.to_string(),
         Outcome::Refused => step.status_line(),
@@ -372,6 +376,9 @@ pub fn answer(step: &Step, world: &World) -> String {
         return en::answer_more(&line, &lost);
     }
     match step.outcome() {
+        Outcome::Refused if step.is_stream() => {
+            en::answer_stream_error(&exchange.status_line(), &line)
+        }
         Outcome::Refused => line,
         Outcome::Unchanged if exchange.is_dry_run() => en::answer_dry_run(&line),
         Outcome::Unchanged if !elsewhere(step) => en::answer_unchanged(&line),

@@ -360,7 +360,10 @@ async fn an_editor_may_be_a_tool() {
     page.choose("B writes by", "kubectl-scale").await;
     searched(&page).await;
     let map = page.text(MAP);
-    assert!(map.contains("kubectl writes only the replicas."), "{map}");
+    assert!(
+        map.contains("kubectl scale writes only the replicas."),
+        "{map}"
+    );
 }
 
 #[wasm_bindgen_test]

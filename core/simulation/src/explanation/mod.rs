@@ -198,6 +198,8 @@ pub enum ExplanationKind {
         actor: ActorId,
         /// The reason.
         reason: RefusalReason,
+        /// `true` if the server answered 200, and ended the watch with an error.
+        ends_watch: bool,
     },
     /// The watcher's connection was dropped.
     ConnectionDropped {

@@ -47,7 +47,13 @@ pub(super) fn explain(scene: StepScene<'_>, right: ActorId) -> Explanation {
         }
         _ => Suggestion::Fix(actor),
     };
-    Explanation::new(ExplanationKind::Refused { actor, reason }, next)
+    let ends_watch = scene.step.is_stream();
+    let kind = ExplanationKind::Refused {
+        actor,
+        reason,
+        ends_watch,
+    };
+    Explanation::new(kind, next)
 }
 
 /// Returns whether the conflicts of an apply are all with its own manager, as which it wrote in another way.

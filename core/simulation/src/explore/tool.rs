@@ -91,13 +91,17 @@ fn reads_first(way: Way) -> bool {
 pub(super) fn name_of(way: Way) -> Option<&'static str> {
     match way {
         Way::Create => None,
-        Way::Client(preset, _) => Some(preset.actor_name().unwrap_or(manager_of(preset))),
+        Way::Client(preset, _) => Some(tool_name(preset)),
     }
 }
 
 /// The field manager of a tool. Code that names none writes as a controller.
 fn manager_of(preset: Preset) -> &'static str {
     preset.manager().unwrap_or("controller")
+}
+
+fn tool_name(preset: Preset) -> &'static str {
+    preset.actor_name().unwrap_or(manager_of(preset))
 }
 
 impl Scenario {
@@ -164,7 +168,7 @@ impl Scenario {
 
     /// The reason why a tool cannot carry an intent.
     fn why_not(&self, preset: Preset, intent: &Intent) -> Option<String> {
-        let (tool, kind) = (manager_of(preset), &self.resource.kind);
+        let (tool, kind) = (tool_name(preset), &self.resource.kind);
         let scales = matches!(preset, Preset::KubectlScale | Preset::Autoscaler);
         match intent {
             Intent::Delete => Some(format!("{tool} writes the object and does not delete it.")),

@@ -63,6 +63,7 @@ crate::catalogue::messages! {
     owned_own_text() "The Updates and the applies of one manager are separate owners. Without force, an apply cannot change a field that another owner has. The server stored nothing. Its answer names each field and its owner.";
     not_found_title() "The object does not exist.";
     not_found_text() "No object with this name is stored. Any remaining local copy refers to a deleted object.";
+    watch_ended_title(name) "The server ended {name}'s watch.";
     refused_title(name) "The server refused {name}'s request.";
     refused_text() "The server stored nothing. Its answer says why.";
     refused_read() "The answer says why.";

@@ -9,7 +9,7 @@ crate::catalogue::messages! {
 
     // What became of edits.
     the_object() "the object";
-    the_deletion() "the deletion";
+    deletion() "deletion";
     absent() "absent";
     items(count) "[{count} {count|item|items}]";
     edit_removed(field) "removal of {field}";

@@ -124,7 +124,7 @@ crate::catalogue::messages! {
     third_server_side_text() "Declares fields and owns them. To change a field of another owner is a conflict.";
     third_helm_text() "Applies a release server-side, without force.";
     third_argo_cd_text() "Applies server-side with force, so it takes fields from other owners.";
-    third_flux_text() "Applies server-side with force too, as kustomize-controller.";
+    third_flux_text() "Applies server-side with force too, as kustomize-controller. Explore also sends its requests before the apply: they remove kubectl from the owners.";
     third_terraform_text() "Applies server-side, without force. A field of another owner is a conflict.";
     third_autoscaler_text() "Writes spec.replicas through /scale, and tries again after a conflict.";
     third_deleter() "Somebody who deletes";

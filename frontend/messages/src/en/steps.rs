@@ -36,6 +36,7 @@ crate::catalogue::messages! {
     answer_unchanged(status) "{status} · unchanged";
     answer_version(status, version) "{status} · rv {version}";
     answer_not_received() "not received";
+    answer_stream_error(status, error) "{status} · ERROR {error}";
     answer_stream(status) "{status} · stream";
     answer_more(status, more) "{status} · {more}";
     answer_brief(code, version) "{code} · {version}";

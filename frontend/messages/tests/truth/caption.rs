@@ -310,6 +310,10 @@ pub const REFUSALS: &[(&str, Condition)] = &[
     ("not_found_text", |_, at| {
         Some(at.stored().is_none() && at.exchange()?.code == 404)
     }),
+    ("watch_ended_title", |said, at| {
+        let last = at.exchange()?.received.as_array()?.last()?.clone();
+        Some(at.exchange()?.code == 200 && last["type"] == "ERROR" && at.is_by(&said.text("name")))
+    }),
     ("refused_title", |said, at| {
         Some(at.refused() && at.is_by(&said.text("name")))
     }),
@@ -589,7 +593,7 @@ pub fn is_edit(said: &Said, argument: &str, place: &[String], value: Option<&Val
         return names(place).contains(&said.text(argument));
     };
     match (edit.name(), value) {
-        ("the_deletion", _) => place.is_empty() || place[..] == ["metadata", "deletionTimestamp"],
+        ("deletion", _) => place.is_empty() || place[..] == ["metadata", "deletionTimestamp"],
         ("edit_removed", None) => names(place).contains(&edit.text("field")),
         ("edit_removed", Some(_)) => false,
         ("edit_set", Some(value)) => {

@@ -141,6 +141,13 @@ pub const ANSWERS: &[(&str, Condition)] = &[
         let loses = |it| it == ControllerOperation::StepLosing(Lost::Answer);
         Some(controls(at, loses)? && at.exchange().is_some())
     }),
+    ("answer_stream_error", |said, at| {
+        let (sent, error) = (at.exchange()?, said.text("error"));
+        let event = sent.received.as_array()?.last()?.clone();
+        let code = event["object"]["code"].to_string();
+        let ends = event["type"] == "ERROR" && error.starts_with(&code);
+        Some(ends && said.text("status").starts_with(&sent.code.to_string()))
+    }),
     ("answer_stream", |said, at| {
         let watches = at.exchange()?.target.contains("watch=true");
         let code = said
