@@ -165,7 +165,7 @@ pub struct StepTrouble {
 /// A kind of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TroubleKind {
-    /// A controller broke one of its own goals.
+    /// A controller broke one of its own goals, or the history never comes to rest.
     Broken,
     /// Updates were lost.
     Lost,
@@ -186,10 +186,10 @@ pub fn trouble(tree: &HistoryTree) -> Vec<StepTrouble> {
     let refused = steps().filter(|step| step.outcome() == Outcome::Refused);
     let refused = refused.filter(|step| !is_conflict(step)).count();
     let lost: usize = steps().map(|step| step.losses.len()).sum();
-    let world = tree.world();
     let mut found = Vec::new();
     let mut add = |kind, text, title| found.push(StepTrouble { kind, text, title });
-    if let Some(broken) = orders::all_broken(world).into_iter().next() {
+    let broken = orders::all_broken(tree.world(), tree.repeatable_steps());
+    if let Some(broken) = broken.into_iter().next() {
         add(TroubleKind::Broken, en::broken(), broken);
     }
     if lost > 0 {

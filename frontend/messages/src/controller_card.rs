@@ -266,8 +266,7 @@ pub(crate) fn caption(kind: &ExplanationKind, world: &World) -> Option<Caption> 
         ControllerEvent::Worker(report) => worked(report, (*actor, world), *operation, &who),
     };
     // The worst first: a narrow page has room for one sentence.
-    let broken = crate::orders::all_broken(world).into_iter();
-    let broken = broken.chain(repeatable.map(crate::orders::repeatable));
+    let broken = crate::orders::all_broken(world, *repeatable);
     caption.text.splice(0..0, broken);
     // A title about the controller names it; one about its queue or its cache does not.
     if is_one_of_several && !caption.title.contains(&name) {

@@ -5,7 +5,7 @@ use optimist_client::Preset;
 use optimist_lesson::example_controller_properties;
 use optimist_masking::masked;
 use optimist_simulation::explore::{ControllerWitness, Misfit, PropertyAnswer, ThirdActor};
-use optimist_simulation::{ActorId, BrokenProperty, World};
+use optimist_simulation::{ActorId, BrokenProperty, HistoryTree, World};
 
 use crate::en;
 use crate::explore::{number, third};
@@ -117,9 +117,18 @@ pub fn examples(world: &World) -> Vec<String> {
     example_controller_properties(world, masked)
 }
 
+/// Says which properties of a controller's program are broken at the current step. Of a history that never
+/// comes to rest, no controller does what it is for.
+pub fn broken_of_controller(tree: &HistoryTree, id: ActorId) -> Vec<String> {
+    let properties = tree.world().broken_properties(id);
+    let said = properties.iter().map(broken);
+    said.chain(tree.repeatable_steps().map(repeatable))
+        .collect()
+}
+
 /// Says which properties of the controllers' programs are broken: among several controllers, with their
-/// names.
-pub fn all_broken(world: &World) -> Vec<String> {
+/// names. `repeatable_steps` is the number of the last steps that can repeat for ever.
+pub fn all_broken(world: &World, repeatable_steps: Option<usize>) -> Vec<String> {
     let controllers = || world.controllers().map(|(id, _)| id);
     let mut found: Vec<(BrokenProperty, Vec<ActorId>)> = Vec::new();
     for id in controllers() {
@@ -140,7 +149,8 @@ pub fn all_broken(world: &World) -> Vec<String> {
             }
         }
     };
-    found.into_iter().map(said).collect()
+    let properties = found.into_iter().map(said);
+    properties.chain(repeatable_steps.map(repeatable)).collect()
 }
 
 /// Says why a program has no goal, and its orders are not searched.

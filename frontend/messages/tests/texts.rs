@@ -1,9 +1,11 @@
 //! The page's sentences about a history, whole.
 
 use optimist_apiserver::apply::Path;
+use optimist_checker::PropertySearchStatus;
 use optimist_client::{Declares, Strategy, Subresource, Write};
 use optimist_code::ClientRequest;
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
+use optimist_messages::cards::{self, TroubleKind};
 use optimist_messages::controller_card::{
     cache_chip, cache_chip_of_kind, cached_version, run_value,
 };
@@ -11,7 +13,9 @@ use optimist_messages::{
     Caption, answer, answer_brief, ask, ask_brief, caption, fact, headline, load_error, orders,
     pill, sentence, summary, value,
 };
-use optimist_simulation::explore::{ControllerWitness, PropertyAnswer};
+use optimist_simulation::explore::{
+    ControllerQuestion, ControllerSearch, ControllerWitness, PropertyAnswer,
+};
 use optimist_simulation::{
     Action, ActorId, BranchOutcome, ByHand, ControllerOperation, HistoryTree, NGINX, Operation,
     Preconditions, Start, Step, WIDGET, WatchAction, World,
@@ -602,16 +606,7 @@ fn explore_says_of_a_tool_which_requests_it_sends() {
 
 #[test]
 fn what_is_broken_of_a_controller_is_said_first() {
-    let start = Start {
-        controllers: [(
-            ActorId::C,
-            ReadyProgram::new(ReadyProgramName::Annotator).into(),
-        )]
-        .into(),
-        ..Start::with(WIDGET)
-    };
-    let mut tree = HistoryTree::new(World::from_start(start.into()).unwrap().0);
-    tree.connect_controller(ActorId::C).unwrap();
+    let mut tree = with_program(ReadyProgram::new(ReadyProgramName::Annotator));
     // It changes the cached object in place, and so writes nothing.
     while tree.world().broken_properties(ActorId::C).is_empty() {
         tree.act(Operation::Control(ActorId::C, ControllerOperation::Step))
@@ -622,19 +617,46 @@ fn what_is_broken_of_a_controller_is_said_first() {
     assert!(text.len() > 1, "{text:?}");
 }
 
-/// The version alone is equal: the program has changed the cached object in place.
 #[test]
-fn a_changed_object_is_not_called_as_on_the_server() {
+fn a_history_that_never_comes_to_rest_is_broken_wherever_it_is_told() {
+    let mut tree = with_program(ReadyProgram::new(ReadyProgramName::StatusWriter));
+    let question = ControllerQuestion::of_ready_program(tree.world()).unwrap();
+    let mut search = ControllerSearch::new(tree.world(), question, 10_000).unwrap();
+    while search.advance(500) == PropertySearchStatus::Running {}
+    let witness = search.witness().unwrap();
+    assert!(matches!(witness, ControllerWitness::NeverRests(..)));
+    search.question().replay_witness(&mut tree, &witness);
+    let said = orders::repeatable(tree.repeatable_steps().unwrap());
+    let text = caption(&tree.explain(B), tree.world()).text;
+    assert_eq!(text[0], said);
+    assert_eq!(orders::broken_of_controller(&tree, ActorId::C), [&*said]);
+    let trouble = cards::trouble(&tree);
+    assert_eq!(trouble[0].kind, TroubleKind::Broken);
+    assert_eq!(trouble[0].title, said);
+    // One step before, the cycle is not there.
+    tree.back();
+    assert_eq!(
+        orders::broken_of_controller(&tree, ActorId::C),
+        Vec::<String>::new()
+    );
+    assert_eq!(cards::trouble(&tree)[0].kind, TroubleKind::None);
+}
+
+/// A Widget, and a program whose controller has its objects.
+fn with_program(program: ReadyProgram) -> HistoryTree {
     let start = Start {
-        controllers: [(
-            ActorId::C,
-            ReadyProgram::new(ReadyProgramName::Annotator).into(),
-        )]
-        .into(),
+        controllers: [(ActorId::C, program.into())].into(),
         ..Start::with(WIDGET)
     };
     let mut tree = HistoryTree::new(World::from_start(start.into()).unwrap().0);
     tree.connect_controller(ActorId::C).unwrap();
+    tree
+}
+
+/// The version alone is equal: the program has changed the cached object in place.
+#[test]
+fn a_changed_object_is_not_called_as_on_the_server() {
+    let mut tree = with_program(ReadyProgram::new(ReadyProgramName::Annotator));
     let step = Operation::Control(ActorId::C, ControllerOperation::Step);
     let mut said = Vec::new();
     while tree.act(step.clone()).is_some() {

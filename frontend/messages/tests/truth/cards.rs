@@ -159,7 +159,8 @@ pub const CARDS: &[(&str, Condition)] = &[
     ("no_conflict", |_, at| {
         let mut ends = 1..=at.so_far.len();
         let lossy = ends.any(|end| at.until(end).judge().gone().iter().any(|gone| !gone.shown));
-        Some(refusals(at) == 0 && !lossy && !broken_now(at))
+        let is_cycle = at.tree.repeatable_steps().is_some();
+        Some(refusals(at) == 0 && !lossy && !broken_now(at) && !is_cycle)
     }),
     ("broken", |_, at| {
         Some(at.world().controller(at.controller).is_some())

@@ -71,14 +71,14 @@ pub(crate) fn controller_card(
     }
 }
 
-/// Shows the goals that the program has broken at this step; if there are none, all its goals.
+/// Shows the goals that are broken at this step; if there are none, all goals of the program.
 fn goals(store: &StateHandle, id: ActorId) -> Html {
-    let broken = store.world().broken_properties(id);
+    let broken = properties::broken_of_controller(&store.session.tree, id);
     if !broken.is_empty() {
         return html! {
             <div class="controller-goals lost">
-                { for broken.iter().map(|property| html! {
-                    <p>{ icon(Icon::Cross) }{ " " }{ visible(&properties::broken(property)).into_owned() }</p>
+                { for broken.iter().map(|text| html! {
+                    <p>{ icon(Icon::Cross) }{ " " }{ visible(text).into_owned() }</p>
                 }) }
             </div>
         };
