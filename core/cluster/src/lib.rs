@@ -17,6 +17,7 @@
 
 mod deployments;
 mod garbage;
+mod namespace_conditions;
 mod namespaces;
 mod pods;
 mod requests;

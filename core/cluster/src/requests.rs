@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use http::{Method, Request, header};
+use optimist_apiserver::object::text;
 use optimist_apiserver::patch::MERGE_PATCH;
 use optimist_apiserver::server::{ApiServer, Resource};
 use serde_json::Value;
@@ -28,6 +29,17 @@ pub(crate) fn send(
     path: &str,
     body: &Value,
 ) -> Option<Value> {
+    send_or_refusal(access, agent, method, path, body).ok()
+}
+
+/// Sends a request; the answer, or the message of its refusal.
+pub(crate) fn send_or_refusal(
+    access: &mut ApiAccess<'_>,
+    agent: &str,
+    method: Method,
+    path: &str,
+    body: &Value,
+) -> Result<Value, String> {
     let media_type = match method {
         Method::PATCH => MERGE_PATCH,
         _ => "application/json",
@@ -42,14 +54,17 @@ pub(crate) fn send(
         .header(header::CONTENT_TYPE, media_type)
         .header(header::USER_AGENT, agent)
         .body(body);
-    let request = request.ok()?;
+    let request = request.map_err(|error| error.to_string())?;
     let response = match *request.method() {
         Method::GET => access.server.handle(request),
         _ => (access.write)(access.server, request),
     };
-    let accepted = response.status().is_success();
-    let answer = serde_json::from_slice(response.body()).ok()?;
-    accepted.then_some(answer)
+    let answer: Value =
+        serde_json::from_slice(response.body()).map_err(|error| error.to_string())?;
+    match response.status().is_success() {
+        true => Ok(answer),
+        false => Err(text(&answer, "message").to_owned()),
+    }
 }
 
 /// The objects of a collection.

@@ -1,5 +1,7 @@
 //! Effects of the controllers on the objects of a server, by upstream's own rules.
 
+use std::time::Duration;
+
 use http::Request;
 use optimist_apiserver::server::ApiServer;
 use optimist_cluster::{Controllers, Switches};
@@ -196,6 +198,16 @@ fn a_namespace_goes_with_all_that_is_in_it() {
     let waits = get(server, inside).expect("it is not empty");
     assert_eq!(waits["spec"]["finalizers"], json!(["kubernetes"]));
     assert!(get(server, &format!("{inside}/serviceaccounts/default")).is_none());
+    let remains = [
+        "False ResourcesDiscovered: All resources successfully discovered",
+        "False ParsedGroupVersions: All legacy kube types successfully parsed",
+        "False ContentDeleted: All content successfully deleted, may be waiting on finalization",
+        "True SomeResourcesRemain: Some resources are remaining: configmaps. has 1 resource instances",
+        "True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: \
+         example.com/wait in 1 resource instances",
+    ];
+    assert_eq!(conditions(&waits), remains);
+    assert_eq!(controllers.run(server), 0, "nothing has changed");
     let path = format!("{inside}/configmaps/kept");
     let mut kept = get(server, &path).unwrap();
     kept["metadata"]["finalizers"] = json!([]);
@@ -304,10 +316,63 @@ fn what_pods_need_stays_in_a_namespace_until_they_are_gone() {
     send(server, "DELETE", "/api/v1/namespaces/n", json!({}));
     controllers.run(server);
     assert!(get(server, &format!("{maps}/m")).is_some());
+    // Upstream says so, too, before it counts what is left.
+    let waits = get(server, "/api/v1/namespaces/n").unwrap();
+    let removed = "False ContentRemoved: All content successfully removed";
+    assert_eq!(conditions(&waits)[3], removed);
     pod = get(server, &format!("{pods}/p")).unwrap();
     pod["metadata"]["finalizers"] = json!([]);
     assert_eq!(send(server, "PUT", &format!("{pods}/p"), pod).0, 200);
     controllers.run(server);
     assert!(get(server, &format!("{maps}/m")).is_none());
     assert!(get(server, "/api/v1/namespaces/n").is_none());
+}
+
+/// The conditions of a namespace, in their order.
+fn conditions(namespace: &Value) -> Vec<String> {
+    let conditions = namespace["status"]["conditions"].as_array();
+    let said = |it: &Value| {
+        let part = |field| it[field].as_str().unwrap().to_owned();
+        format!("{} {}: {}", part("status"), part("reason"), part("message"))
+    };
+    conditions.unwrap().iter().map(said).collect()
+}
+
+#[test]
+fn a_namespace_says_what_could_not_be_deleted() {
+    let server = &mut ApiServer::default();
+    let controllers = Controllers::new(Switches {
+        namespaces: true,
+        ..Switches::default()
+    });
+    let namespace = json!({"metadata": {"name": "n"}});
+    assert_eq!(send(server, "POST", "/api/v1/namespaces", namespace).0, 201);
+    let pod = json!({"metadata": {"name": "p"},
+        "spec": {"containers": [{"name": "c", "image": "i"}], "nodeName": "a",
+            "terminationGracePeriodSeconds": 20}});
+    let pods = "/api/v1/namespaces/n/pods";
+    assert_eq!(send(server, "POST", pods, pod).0, 201);
+    send(server, "DELETE", "/api/v1/namespaces/n", json!({}));
+    let failure = |server: &mut ApiServer| {
+        controllers.run(server);
+        let namespace = get(server, "/api/v1/namespaces/n").unwrap();
+        let condition = namespace["status"]["conditions"][2].clone();
+        (
+            conditions(&namespace)[2].clone(),
+            condition["lastTransitionTime"].clone(),
+        )
+    };
+    let (first, since) = failure(server);
+    assert!(
+        first.starts_with("False ContentDeleted: "),
+        "it has time to stop: {first}"
+    );
+    server.environment_mut().advance(Duration::from_secs(20));
+    let (then, changed) = failure(server);
+    assert_eq!(
+        then,
+        "True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected \
+         items still remain in namespace: n for gvr: /v1, Resource=pods"
+    );
+    assert_ne!(since, changed);
 }
