@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use optimist_apiserver::apply::{Path, PathElement};
+use optimist_apiserver::object::text;
 use optimist_client::{shorten, visible};
-use optimist_simulation::verdict::{Edit, Loss};
+use optimist_simulation::verdict::{Edit, Loss, Replaced};
 use optimist_simulation::{ActorId, EditResult, LeftOutReason, Step, World};
 use serde_json::Value;
 
@@ -106,10 +107,22 @@ pub(crate) fn edit_as(edit: &Edit, set_to: fn(&str, &str) -> String) -> String {
         // When it is carried out can have become another time.
         _ if edit.is_deletion() => en::deletion(),
         None => en::edit_removed(&field),
+        Some(item) if is_owner_reference(&edit.path) && item["name"].is_string() => {
+            let part = |field: &str| visible(text(item, field)).into_owned();
+            en::edit_owner_reference(&part("kind"), &part("name"))
+        }
         Some(Value::Object(_) | Value::Array(_)) => field,
         Some(_) if matches!(edit.path.0.last(), Some(PathElement::Value(_))) => field,
         Some(set) => set_to(&field, &value(Some(set))),
     }
+}
+
+/// Returns whether a path is that of an owner reference. Its key is the uid of the owner, which says nothing to a
+/// reader.
+fn is_owner_reference(path: &Path) -> bool {
+    let list = path.0.iter().rev().nth(1);
+    matches!(list, Some(PathElement::Field(name)) if name == "ownerReferences")
+        && matches!(path.0.last(), Some(PathElement::Key(_)))
 }
 
 /// Says the effect of a step on an edit: `Editor B overwrote Editor A's replicas = 5 without having
@@ -117,16 +130,7 @@ pub(crate) fn edit_as(edit: &Edit, set_to: fn(&str, &str) -> String) -> String {
 pub fn edit_result(result: &EditResult, world: &World) -> String {
     match result {
         EditResult::Lost { loss, by_delete } => lost(loss, *by_delete, world),
-        EditResult::Replaced(replaced) => {
-            let name = |actor: ActorId| &world.actor(actor).name;
-            let (by, owner) = (name(replaced.by), name(replaced.owner));
-            let edit = edit(&replaced.edit);
-            if replaced.retry {
-                en::replaced_retry(by, owner, &edit)
-            } else {
-                en::replaced(by, owner, &edit)
-            }
-        }
+        EditResult::Replaced(edits) => replaced(edits, world),
         EditResult::LeftOut {
             edits,
             status_line,
@@ -141,6 +145,26 @@ pub fn edit_result(result: &EditResult, world: &World) -> String {
             };
             en::left_out(status_line, &edits.join(", "), &why)
         }
+    }
+}
+
+fn replaced(replaced: &[Replaced<ActorId>], world: &World) -> String {
+    /// The most edits that are named.
+    const MOST_NAMED: usize = 3;
+    let Some(first) = replaced.first() else {
+        return String::new();
+    };
+    let name = |actor: ActorId| &world.actor(actor).name;
+    let (by, owner) = (name(first.by), name(first.owner));
+    let edits = replaced.iter().map(|one| edit(&one.edit));
+    let named: Vec<String> = edits.take(MOST_NAMED).collect();
+    let edits = match replaced.len() - named.len() {
+        0 => named.join(", "),
+        more => en::fields_and_more(&named.join(", "), &more),
+    };
+    match first.retry {
+        true => en::replaced_retry(by, owner, &edits),
+        false => en::replaced(by, owner, &edits, &replaced.len()),
     }
 }
 

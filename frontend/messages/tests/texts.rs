@@ -653,6 +653,38 @@ fn with_program(program: ReadyProgram) -> HistoryTree {
     tree
 }
 
+/// A reader knows no owner by a uid, and the second reference is the one that the write was for.
+#[test]
+fn all_edits_that_a_write_replaced_are_named() {
+    let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
+    let reference = |name: &str, controller: bool| {
+        let uid = format!("00000000-0000-0000-0000-0000000000{name}{name}");
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid, "controller": controller})
+    };
+    let patch = json!({"metadata": {"ownerReferences": [reference("b", true), reference("a", false)]},
+        "spec": {"replicas": 4}});
+    let request = ByHand {
+        method: "PATCH".to_owned(),
+        target: tree.world().subject().path(),
+        content_type: "application/merge-patch+json".to_owned(),
+        body: patch.to_string(),
+    };
+    act(&mut tree, B, Action::Request(request));
+    act(&mut tree, A, Action::Get);
+    let controller = |index: usize| format!("/metadata/ownerReferences/{index}/controller");
+    edit(&mut tree, A, &controller(0), json!(false));
+    edit(&mut tree, A, &controller(1), json!(true));
+    act(&mut tree, A, Action::Send(Write::usual(Strategy::Update)));
+    let (a, b) = (
+        "ownerReference to ConfigMap a",
+        "ownerReference to ConfigMap b",
+    );
+    let replaced = format!(
+        "Editor A had read Editor B's {a}, {b} and replaced them knowingly: no update is lost."
+    );
+    assert!(said(&tree).contains(&replaced), "{}", said(&tree));
+}
+
 /// The version alone is equal: the program has changed the cached object in place.
 #[test]
 fn a_changed_object_is_not_called_as_on_the_server() {

@@ -17,8 +17,8 @@ pub enum EditResult {
         /// `true` if the step was a delete.
         by_delete: bool,
     },
-    /// It replaced the edit of another actor, which its writer had been shown.
-    Replaced(Replaced<ActorId>),
+    /// It replaced edits of one other actor, which its writer had been shown. There is at least one.
+    Replaced(Vec<Replaced<ActorId>>),
     /// The server accepted the write and left these edits of it out.
     LeftOut {
         /// The edits.
@@ -52,18 +52,27 @@ impl Step {
             loss: loss.clone(),
             by_delete,
         });
-        let replaced = self.replacement().cloned().map(EditResult::Replaced);
+        let replaced = self.replacements().into_iter().map(EditResult::Replaced);
         lost.chain(replaced).chain(self.left_out()).collect()
     }
 
-    /// The first edit that the step replaced. `None` if the object was deleted or created, or if
-    /// the step lost an edit: that outweighs it.
-    fn replacement(&self) -> Option<&Replaced<ActorId>> {
-        let mut replaced = self.replaced.iter();
-        let wanted = self.after != 0 && self.losses.is_empty();
+    /// The edits that the step replaced, together by the actor that had made them. Empty if the object was deleted
+    /// or created, or if the step lost an edit: that outweighs them.
+    fn replacements(&self) -> Vec<Vec<Replaced<ActorId>>> {
+        let mut by_owner: Vec<Vec<Replaced<ActorId>>> = Vec::new();
+        if self.after == 0 || !self.losses.is_empty() {
+            return by_owner;
+        }
         // What a tool notes by itself is no change of a person.
         let is_of_writer = |edit: &Edit| !edit.path.0.is_empty() && !edit.is_record_of_tool();
-        replaced.find(|replaced| wanted && is_of_writer(&replaced.edit))
+        let replaced = self.replaced.iter();
+        for one in replaced.filter(|one| is_of_writer(&one.edit)) {
+            match by_owner.iter_mut().find(|all| all[0].owner == one.owner) {
+                Some(all) => all.push(one.clone()),
+                None => by_owner.push(vec![one.clone()]),
+            }
+        }
+        by_owner
     }
 
     fn left_out(&self) -> Option<EditResult> {

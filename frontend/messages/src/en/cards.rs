@@ -14,13 +14,14 @@ crate::catalogue::messages! {
     items(count) "[{count} {count|item|items}]";
     edit_removed(field) "removal of {field}";
     field_of_parent(field, parent) "{field} of {parent}";
+    edit_owner_reference(kind, name) "ownerReference to {kind} {name}";
     edit_set(field, value) "{field} = {value}";
     loss_created(by, owner) "{by} created again what {owner} had deleted, without having read the deletion.";
     loss_deleted(by, owner, edit) "{by} deleted the object with {owner}'s {edit} in it, without having read the edit.";
     loss_overwrote(by, owner, edit) "{by} overwrote {owner}'s {edit} without having read it.";
     loss_undid(by, owner, edit) "{by} undid {owner}'s {edit} without having read it and without meaning to.";
-    replaced_retry(by, owner, edit) "Replaced: {by}'s retry did not look at {owner}'s {edit}.";
-    replaced(by, owner, edit) "{by} had read {owner}'s {edit} and replaced it knowingly: no update is lost.";
+    replaced_retry(by, owner, edits) "Replaced: {by}'s retry did not look at {owner}'s {edits}.";
+    replaced(by, owner, edits, count) "{by} had read {owner}'s {edits} and replaced {count|it|them} knowingly: no update is lost.";
     left_out(answer, edits, why) "The server answered {answer}, but this is not in the object: {edits}. {why}";
     left_out_scale() "A Scale carries replicas only.";
     left_out_apply() "An apply removes only what its manager applied before.";

@@ -5,7 +5,8 @@ use optimist_client::{Strategy, Write};
 use optimist_simulation::{Action, ActorId, Operation, Step, WatchAction, World};
 use serde_json::{Value, json};
 
-use super::judge::{leaves, names};
+use super::edits_named::{begins, brief, edits_counted, is_edit, replaces};
+use super::judge::leaves;
 use super::moment::{
     Moment, finalizers, is_apply, is_dry_run, is_marked, sent_version, touch, version,
 };
@@ -507,18 +508,12 @@ pub const EDITS: &[(&str, Condition)] = &[
     ("loss_overwrote", loses),
     ("loss_undid", loses),
     ("replaced", |said, at| {
-        let owner = at.named(&said.text("owner"))?;
-        let replaced = takes_away(at, said, "edit");
         let lost = at.judge().gone().iter().any(|gone| !gone.shown);
-        let shown = replaced
-            .iter()
-            .any(|gone| gone.owner == owner && gone.shown);
-        Some(shown && !lost && at.is_by(&said.text("by")))
+        let counted = said.number("count")? == edits_counted(said)?;
+        Some(replaces(said, at, true)? && counted && !lost && at.is_by(&said.text("by")))
     }),
     ("replaced_retry", |said, at| {
-        let owner = at.named(&said.text("owner"))?;
-        let replaced = takes_away(at, said, "edit");
-        Some(replaced.iter().any(|gone| gone.owner == owner) && at.is_by(&said.text("by")))
+        Some(replaces(said, at, false)? && at.is_by(&said.text("by")))
     }),
     ("left_out", |said, at| {
         let code = said
@@ -584,40 +579,6 @@ fn takes_away(at: &Moment<'_>, said: &Said, argument: &str) -> Vec<super::judge:
     let mut gone = at.judge().gone();
     gone.retain(|gone| is_edit(said, argument, &gone.place, gone.value.as_ref()));
     gone
-}
-
-/// Returns whether an edit that is named is the one at a place.
-pub fn is_edit(said: &Said, argument: &str, place: &[String], value: Option<&Value>) -> bool {
-    let Some(edit) = said.inner(argument) else {
-        // An item or a map is called by its name alone.
-        return names(place).contains(&said.text(argument));
-    };
-    match (edit.name(), value) {
-        ("deletion", _) => place.is_empty() || place[..] == ["metadata", "deletionTimestamp"],
-        ("edit_removed", None) => names(place).contains(&edit.text("field")),
-        ("edit_removed", Some(_)) => false,
-        ("edit_set", Some(value)) => {
-            names(place).contains(&edit.text("field")) && begins(&brief(value), &edit.text("value"))
-        }
-        _ => false,
-    }
-}
-
-/// A value as text. One without a character is in quotation marks.
-pub fn brief(value: &Value) -> String {
-    match value {
-        Value::String(text) if text.is_empty() => "\"\"".to_owned(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// Returns whether a text is another one, or begins with it where that one is cut.
-pub fn begins(text: &str, said: &str) -> bool {
-    match said.strip_suffix('…') {
-        Some(head) => text.starts_with(head),
-        None => text == said || said.starts_with('[') || said.starts_with('{'),
-    }
 }
 
 /// The name of the message for the last request.

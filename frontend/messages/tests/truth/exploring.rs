@@ -10,7 +10,8 @@ use optimist_simulation::explore::{
 use optimist_simulation::verdict::Verdict;
 use optimist_simulation::{ActorId, HistoryTree, World};
 
-use super::caption::{Condition, begins, brief, is_edit};
+use super::caption::Condition;
+use super::edits_named::{begins, brief, is_edit};
 use super::judge::Gone;
 use super::moment::{Moment, actor_of, version};
 use super::random::Random;

@@ -3,7 +3,8 @@
 use optimist_apiserver::object::{Metadata, text};
 use serde_json::Value;
 
-use super::caption::{Condition, begins};
+use super::caption::Condition;
+use super::edits_named::begins;
 use super::judge::leaves;
 use super::moment::{Moment, finalizers, is_apply, is_dry_run, is_marked, sent_version, version};
 use super::said::Said;

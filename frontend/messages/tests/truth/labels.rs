@@ -148,7 +148,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "client_autoscaler", "client_controller_apply", "client_create_or_update", "client_edit",
         "client_flux", "client_helm_3", "client_helm_4", "client_label", "client_merge_from",
         "client_of_kubectl", "client_replace", "client_scale", "client_side", "client_terraform",
-        "client_update", "edit_removed", "edit_set", "ending_apply", "ending_forced_apply",
+        "client_update", "edit_owner_reference", "edit_removed", "edit_set", "ending_apply", "ending_forced_apply",
         "ending_merge_patch", "ending_read_again", "ending_unversioned", "ending_versioned",
         "event_on_the_way", "field_of_parent", "fields_and_more", "foresight_before", "if_applied_before",
         "if_client_side", "if_kind", "if_more_fields", "if_other_values", "if_owned_by_applier",

@@ -10,6 +10,7 @@ mod cards;
 mod controlling;
 mod counted;
 mod diagnose;
+mod edits_named;
 mod exploring;
 mod facts;
 mod generate;

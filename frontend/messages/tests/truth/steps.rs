@@ -219,7 +219,7 @@ fn answers_version(said: &Said, at: &Moment<'_>) -> Option<bool> {
 fn loses(said: &Said, at: &Moment<'_>) -> Option<bool> {
     let owner = at.named(&said.text("owner"))?;
     let mut gone = at.judge().gone();
-    gone.retain(|it| super::caption::is_edit(said, "edit", &it.place, it.value.as_ref()));
+    gone.retain(|it| super::edits_named::is_edit(said, "edit", &it.place, it.value.as_ref()));
     Some(gone.iter().any(|gone| gone.owner == owner && !gone.shown) && at.accepted())
 }
 
