@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use optimist_apiserver::apply::PathElement;
 use optimist_apiserver::object::map_mut;
+use optimist_apiserver::schema::{Scalar, Struct, Type};
 
 /// A field path. It prints as it was written.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,15 @@ enum PathPart {
     Index(usize),
     /// The item with this member.
     Item(String, String),
+}
+
+/// A part of a path that no object of a type can have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct UnknownPart {
+    /// The path that ends with it.
+    pub path: String,
+    /// The fields that are known in its place; empty where there can be none.
+    pub known: Vec<String>,
 }
 
 impl FieldPath {
@@ -78,6 +88,40 @@ impl FieldPath {
                     .iter()
                     .find(|item| is_item(item, key, wanted)),
             })
+    }
+
+    /// Returns the first part of the path that no object of a type can have. `None` if all can be there, or if the
+    /// type does not say it.
+    pub(super) fn unknown_in(&self, root: &Struct) -> Option<UnknownPart> {
+        // The kinds whose fields are not known have none.
+        let mut fields = Some(root).filter(|root| !root.fields.is_empty());
+        let mut ty: Option<&Type> = None;
+        for (position, part) in self.parts.iter().enumerate() {
+            let next = match (part, fields, ty) {
+                (PathPart::Field(name), Some(fields), _) => fields.member(name),
+                (PathPart::Field(_), None, Some(Type::Map(map))) => Some(&map.value),
+                (PathPart::Index(_) | PathPart::Item(..), None, Some(Type::List(list))) => {
+                    Some(&list.item)
+                }
+                (_, None, None | Some(Type::Any | Type::Definition(_))) => return None,
+                (_, None, Some(Type::Scalar(Scalar::Untyped | Scalar::Raw))) => return None,
+                _ => None,
+            };
+            let Some(next) = next else {
+                let names = fields.map(|fields| fields.fields.iter());
+                let names = names.into_iter().flatten();
+                return Some(UnknownPart {
+                    path: written(&self.parts[..=position]),
+                    known: names.map(|field| field.name.clone()).collect(),
+                });
+            };
+            fields = match next {
+                Type::Struct(fields) => Some(fields),
+                _ => None,
+            };
+            ty = Some(next);
+        }
+        None
     }
 
     /// Returns whether the value at the path has `resourceVersion` or `generation` of the object.
@@ -176,6 +220,25 @@ impl FieldPath {
                 _ => false,
             })
     }
+}
+
+/// Writes the parts of a path.
+fn written(parts: &[PathPart]) -> String {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            PathPart::Field(name) if name.contains(['.', '[']) => {
+                text.push_str(&format!("[\"{name}\"]"));
+            }
+            PathPart::Field(name) => {
+                let point = if text.is_empty() { "" } else { "." };
+                text.push_str(&format!("{point}{name}"));
+            }
+            PathPart::Index(i) => text.push_str(&format!("[{i}]")),
+            PathPart::Item(key, wanted) => text.push_str(&format!("[{key}={wanted}]")),
+        }
+    }
+    text
 }
 
 /// The text in the brackets, and the text after them.

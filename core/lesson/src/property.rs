@@ -7,6 +7,7 @@ mod read;
 
 use std::sync::Arc;
 
+use optimist_apiserver::server::Resource;
 use optimist_controller::program::{Kind, ReadyProgram};
 use optimist_simulation::explore::{
     AnyCondition, HistoryProperty, ObjectCondition, Occurrence, StoredObjects,
@@ -31,13 +32,14 @@ pub fn parse_property(text: &str, actors: &[ActorId]) -> Result<WrittenProperty,
     let scope = PropertyScope {
         actors: &actors,
         kinds: None,
+        resource: None,
     };
     read::property(text, scope)
 }
 
 /// Parses a property of the search of a controller's orders from a world. It can also count objects, of the kinds that
 /// [`known_kinds`] returns, and ask whether every history comes to rest. One more actor can take part than those
-/// that have edits.
+/// that have edits. A field that the schema of the object's kind cannot have is an error.
 ///
 /// # Errors
 /// The first error, and its place.
@@ -58,6 +60,7 @@ pub fn parse_controller_property(
     let scope = PropertyScope {
         actors: &actors,
         kinds: Some(&kinds),
+        resource: Some(world.resource()),
     };
     let read = read::property(text, scope);
     let any = |condition| -> AnyCondition { Arc::new(condition) };
@@ -98,6 +101,8 @@ struct PropertyScope<'a> {
     actors: &'a [(ActorId, usize)],
     /// The kinds that it can count, if a controller takes part. `None`: the search has one object.
     kinds: Option<&'a [Kind]>,
+    /// The kind of the object, if a path must be one of its schema.
+    resource: Option<&'a Resource>,
 }
 
 /// A condition on the stored objects of a moment. A deleted object has no fields.

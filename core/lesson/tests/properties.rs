@@ -11,7 +11,7 @@ use optimist_simulation::explore::{
     StoredObjects::{self, One},
     ThirdActor,
 };
-use optimist_simulation::{ActorId, Start, WIDGET, World};
+use optimist_simulation::{ActorId, NGINX, Start, WIDGET, World};
 use serde_json::{Value, json};
 
 fn condition(text: &str) -> StoredCondition {
@@ -357,4 +357,59 @@ fn the_examples_of_a_controller_are_properties() {
             "before: [C reads, A writes]",
         ]
     );
+}
+
+#[test]
+fn a_field_that_the_schema_of_the_kind_does_not_have_cannot_be_asked() {
+    let world = with_controller();
+    let of_deployment = World::load(NGINX).unwrap().0;
+    let unknown = |world: &World, path: &str| {
+        let text = format!("always: {{stored: {{'{path}': 1}}}}");
+        match parse_controller_property(&text, world, None).map_err(|error| error.kind) {
+            Err(PropertyErrorKind::NoSuchField { kind, path, known }) => {
+                Some(format!("{kind} {path} ({known})"))
+            }
+            Err(other) => panic!("{path}: {other:?}"),
+            Ok(_) => None,
+        }
+    };
+    for (path, said) in [
+        ("spec.sizze", "Widget spec.sizze (colour, size)"),
+        ("spec.sizze.more", "Widget spec.sizze (colour, size)"),
+        ("spec.size.more", "Widget spec.size.more ()"),
+        ("spec[0]", "Widget spec[0] (colour, size)"),
+        (
+            "spce",
+            "Widget spce (apiVersion, kind, metadata, spec, status)",
+        ),
+    ] {
+        assert_eq!(unknown(&world, path).as_deref(), Some(said), "{path}");
+    }
+    let status = "status.preserves[0].unknown.fields";
+    let label = r#"metadata.labels["example.com/app"]"#;
+    for path in [
+        "spec.size",
+        status,
+        label,
+        "metadata.ownerReferences[name=a].uid",
+    ] {
+        assert_eq!(unknown(&world, path), None, "{path}");
+    }
+    let containers = "spec.template.spec.containers";
+    let image = unknown(&of_deployment, &format!("{containers}.image"));
+    assert_eq!(image, Some(format!("Deployment {containers}.image ()")));
+    let imagge = unknown(&of_deployment, &format!("{containers}[name=nginx].imagge"));
+    assert!(imagge.is_some_and(|said| said.contains("(name, image, command, ")));
+    let image = unknown(&of_deployment, &format!("{containers}[name=nginx].image"));
+    assert_eq!(image, None);
+    for text in [
+        "always: {same: [spec.sizze, spec.size]}",
+        "always: {contains: {spec.sizze: a}}",
+        "before: [A writes, {not: {stored: {spec.sizze: 1}}}]",
+    ] {
+        assert!(
+            parse_controller_property(text, &world, None).is_err(),
+            "{text}"
+        );
+    }
 }

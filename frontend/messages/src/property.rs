@@ -39,6 +39,12 @@ pub fn error(error: &PropertyError) -> String {
         PropertyErrorKind::NoCondition => en::property_error_condition(&CONDITION),
         PropertyErrorKind::UnknownCondition(key) => en::property_error_condition_key(key, &known),
         PropertyErrorKind::NotAPath(text) => en::property_error_path(text),
+        PropertyErrorKind::NoSuchField { kind, path, known } if known.is_empty() => {
+            en::property_error_no_field(kind, path)
+        }
+        PropertyErrorKind::NoSuchField { kind, path, known } => {
+            en::property_error_field(kind, path, known)
+        }
         PropertyErrorKind::Version(text) => en::property_error_version(text),
         PropertyErrorKind::TwoPaths => en::property_error_two_paths(),
         PropertyErrorKind::Text => en::property_error_text(),

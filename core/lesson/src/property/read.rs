@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{FieldBound, PropertyScope, StoredCondition, WrittenProperty};
 use crate::FieldPath;
+use crate::path::UnknownPart;
 
 /// The keys with which a property begins. The last one is for a controller alone.
 const KEYS: [&str; 5] = ["never", "always", "at rest", "before", "settles"];
@@ -57,6 +58,15 @@ pub enum PropertyErrorKind {
     UnknownCondition(String),
     /// The text is no path of a field.
     NotAPath(String),
+    /// The schema of the kind has no such field.
+    NoSuchField {
+        /// The kind.
+        kind: String,
+        /// The path, as far as the part that is not there.
+        path: String,
+        /// The fields that are known in its place. Empty: no field can be there.
+        known: String,
+    },
     /// The field has a version that does not tell states of the search apart.
     Version(String),
     /// Two paths are needed.
@@ -233,7 +243,7 @@ fn conditions(value: &Located, scope: PropertyScope<'_>) -> PropertyResult<Store
             "stored" => {
                 for place in fields(&member.value)? {
                     let bound = bound(&place.value)?;
-                    let path = path(&place.key, (place.line, place.column))?;
+                    let path = path(&place.key, (place.line, place.column), scope)?;
                     if let FieldBound::Is(Some(wanted)) = &bound {
                         check_told_apart(wanted, &place.value, scope)?;
                     }
@@ -248,7 +258,7 @@ fn conditions(value: &Located, scope: PropertyScope<'_>) -> PropertyResult<Store
             }
             "contains" => {
                 for place in fields(&member.value)? {
-                    let path = path(&place.key, (place.line, place.column))?;
+                    let path = path(&place.key, (place.line, place.column), scope)?;
                     let text = text(&place.value)?.to_owned();
                     check_told_apart(&text.as_str().into(), &place.value, scope)?;
                     all.push(StoredCondition::Contains(path, text));
@@ -310,7 +320,7 @@ fn same(value: &Located, scope: PropertyScope<'_>) -> PropertyResult<StoredCondi
     }
     let read = |at: &Located| {
         let written = text(at)?;
-        let path = path(written, (at.line, at.column))?;
+        let path = path(written, (at.line, at.column), scope)?;
         match scope.kinds.is_some() && path.is_generation() {
             true => wrong(at, PropertyErrorKind::Version(written.to_owned())),
             false => Ok(path),
@@ -355,19 +365,35 @@ fn fields(value: &Located) -> PropertyResult<&[Member]> {
     }
 }
 
-fn path(written: &str, (line, column): (usize, usize)) -> PropertyResult<FieldPath> {
-    let error = |kind: fn(String) -> PropertyErrorKind| PropertyError {
+/// Reads the path of a field that an object of the kind can have.
+fn path(
+    written: &str,
+    (line, column): (usize, usize),
+    scope: PropertyScope<'_>,
+) -> PropertyResult<FieldPath> {
+    let error = |kind: PropertyErrorKind| PropertyError {
         line,
         column,
-        kind: kind(written.to_owned()),
+        kind,
         of_controller: false,
     };
-    let path = FieldPath::parse(written).map_err(|_| error(PropertyErrorKind::NotAPath))?;
+    let path = FieldPath::parse(written)
+        .map_err(|_| error(PropertyErrorKind::NotAPath(written.to_owned())))?;
     // Both are one state of a search.
     if path.is_versioned() {
-        return Err(error(PropertyErrorKind::Version));
+        return Err(error(PropertyErrorKind::Version(written.to_owned())));
     }
-    Ok(path)
+    let unknown = scope.resource.and_then(|resource| {
+        let unknown = path.unknown_in(&resource.root)?;
+        Some((resource.kind.clone(), unknown))
+    });
+    match unknown {
+        Some((kind, UnknownPart { path, known })) => {
+            let known = known.join(", ");
+            Err(error(PropertyErrorKind::NoSuchField { kind, path, known }))
+        }
+        None => Ok(path),
+    }
 }
 
 fn bound(value: &Located) -> PropertyResult<FieldBound> {

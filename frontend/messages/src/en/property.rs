@@ -29,6 +29,8 @@ crate::catalogue::messages! {
     property_error_condition(example) "a condition is missing, such as {example}.";
     property_error_condition_key(key, known) "a condition has no “{key}”. It can have: {known}.";
     property_error_path(path) "“{path}” is not the path of a field, such as metadata.name.";
+    property_error_field(kind, path, known) "{kind} has no field “{path}”. Known there: {known}.";
+    property_error_no_field(kind, path) "{kind} has no field “{path}”.";
     property_error_version(path) "{path} cannot be asked: states that differ only in their version are one state of the search.";
     property_error_two_paths() "two paths are needed, in a list.";
     property_error_text() "text is needed.";

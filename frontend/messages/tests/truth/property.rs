@@ -344,6 +344,19 @@ pub const WRONG: &[(&str, ConditionOf<Mended>)] = &[
     ("property_error_condition", is_wrong),
     ("property_error_condition_key", is_wrong),
     ("property_error_path", is_wrong),
+    ("property_error_field", |said, it| {
+        // The first of the known fields is one.
+        let known = said.text("known");
+        let first = known.split(", ").next()?;
+        let path = said.text("path");
+        let mended = match path.rsplit_once('.') {
+            Some((place, _)) => format!("{place}.{first}"),
+            None => first.to_owned(),
+        };
+        let mended = (it.is_read)(&it.text.replace(&path, &mended)).is_ok();
+        Some(mended && is_wrong(said, it)?)
+    }),
+    ("property_error_no_field", is_wrong),
     ("property_error_version", is_wrong),
     ("property_error_two_paths", is_wrong),
     ("property_error_text", is_wrong),
@@ -426,6 +439,16 @@ const MENDED: &[(&str, (u64, u64), &str)] = &[
 const MENDED_OF_CONTROLLER: &[(&str, (u64, u64), &str)] = &[
     ("sometimes: yes", (1, 1), "settles: yes"),
     ("settles: no", (1, 10), "settles: yes"),
+    (
+        "always: {stored: {spec.sizze: 1}}",
+        (1, 19),
+        "always: {stored: {spec.size: 1}}",
+    ),
+    (
+        "always: {contains: {spec.size.all: a}}",
+        (1, 21),
+        "always: {contains: {status.all: a}}",
+    ),
     (
         "never: [more than 1 Pod]",
         (1, 9),
