@@ -15,7 +15,7 @@ use super::resource::Resource;
 use crate::status::{Refusal, Status};
 
 pub use json_path::JsonPath;
-pub(super) use rows::table;
+pub(super) use rows::{of_kind, table};
 
 /// The API documentation of an object's name.
 const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";

@@ -83,6 +83,18 @@ impl View {
                 false => Status::unroutable_accept(WRITTEN),
             });
         }
+        Self::negotiate(accept, include, builtin)
+    }
+
+    /// Reads the `Accept` header for objects that are not stored.
+    ///
+    /// # Errors
+    /// 406 if it names nothing that the server can answer with.
+    pub(super) fn of_unstored(headers: &HeaderMap, include: Option<&str>) -> Result<Self, Refusal> {
+        Self::negotiate(accept(headers), include, true)
+    }
+
+    fn negotiate(accept: &str, include: Option<&str>, builtin: bool) -> Result<Self, Refusal> {
         let mut view = negotiated(accept, builtin).ok_or_else(nothing_accepted)?;
         view.include = match include {
             Some("None") => Include::None,

@@ -29,6 +29,7 @@ impl Route {
             }
             ["api"] | ["api", "v1"] => Self::Service(WRITTEN.to_owned()),
             ["api", "v1", "componentstatuses"] => Self::Service(format!("{WRITTEN}, {STREAMED}")),
+            ["api", "v1", "componentstatuses", _] => Self::Service(WRITTEN.to_owned()),
             ["apis"] | ["apis", _] => Self::Handler,
             ["apis", group, version] => {
                 let mut all = resources.iter();

@@ -1,5 +1,6 @@
 //! The columns of built-in kinds, and the cells of their objects: rows of `columns.txt`.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
@@ -77,6 +78,19 @@ impl Columns {
         }));
         self.cells.push(cell);
     }
+
+    /// The definitions, and the cells of objects as the server holds them.
+    fn rows<'a>(
+        &self,
+        objects: impl Iterator<Item = Cow<'a, Value>>,
+        now: Timestamp,
+    ) -> (Value, Vec<Vec<Value>>) {
+        let rows = objects.map(|object| {
+            let cells = self.cells.iter().map(|cell| cell.content(&object, now));
+            cells.collect()
+        });
+        (Value::from(self.definitions.clone()), rows.collect())
+    }
 }
 
 /// The column of names, which every kind has.
@@ -103,15 +117,22 @@ pub(super) fn rows(
     objects: &[Value],
     now: Timestamp,
 ) -> (Value, Vec<Vec<Value>>) {
-    let Some(columns) = columns_of(&resource.kind) else {
-        return named(objects);
-    };
-    let rows = objects.iter().map(|object| {
-        let object = &*resource.held(object);
-        let cells = columns.cells.iter().map(|cell| cell.content(object, now));
-        cells.collect()
-    });
-    (Value::from(columns.definitions.clone()), rows.collect())
+    match columns_of(&resource.kind) {
+        Some(columns) => columns.rows(objects.iter().map(|object| resource.held(object)), now),
+        None => named(objects),
+    }
+}
+
+/// The columns of a kind that is not stored, and the cells of its objects.
+pub(super) fn rows_of_kind(
+    kind: &str,
+    objects: &[Value],
+    now: Timestamp,
+) -> (Value, Vec<Vec<Value>>) {
+    match columns_of(kind) {
+        Some(columns) => columns.rows(objects.iter().map(Cow::Borrowed), now),
+        None => named(objects),
+    }
 }
 
 /// Returns whether a kind has columns of its own.
@@ -161,7 +182,7 @@ mod tests {
         let served = crate::schema::kinds::kinds();
         for columns in KINDS.iter() {
             let known = served.iter().any(|facts| facts.kind == columns.kind);
-            let elsewhere = matches!(columns.kind, "Scale" | "APIService");
+            let elsewhere = matches!(columns.kind, "Scale" | "APIService" | "ComponentStatus");
             assert!(known || elsewhere, "{}", columns.kind);
         }
     }

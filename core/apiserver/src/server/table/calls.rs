@@ -1,6 +1,7 @@
 //! Functions for cells that no other word of `columns.txt` describes.
 
 mod access;
+mod component;
 mod event;
 mod network;
 mod node;
@@ -19,7 +20,7 @@ use crate::object::text;
 pub(super) type CellFunction = fn(&Value, Timestamp) -> Value;
 
 /// The functions, by their names in `columns.txt`.
-const CALLS: [(&str, CellFunction); 50] = [
+const CALLS: [(&str, CellFunction); 53] = [
     ("address_parent", network::address_parent),
     ("api_available", access::api_available),
     ("api_service", access::api_service),
@@ -28,6 +29,9 @@ const CALLS: [(&str, CellFunction); 50] = [
     ("claim_capacity", storage::claim_capacity),
     ("claim_state", storage::claim_state),
     ("class_parameters", network::class_parameters),
+    ("component_error", component::error),
+    ("component_message", component::message),
+    ("component_status", component::status),
     ("controller", workloads::controller),
     ("endpoints", network::endpoints),
     ("event_count", event::count),

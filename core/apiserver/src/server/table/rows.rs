@@ -55,6 +55,35 @@ pub(in crate::server) fn table(
     })
 }
 
+/// Makes a table of objects of a built-in kind that is not stored.
+pub(in crate::server) fn of_kind(
+    (kind, api_version): (&str, &str),
+    objects: Vec<Value>,
+    (version, include): (MetaVersion, Include),
+    now: Timestamp,
+) -> Value {
+    let (columns, cells) = builtin::rows_of_kind(kind, &objects, now);
+    let rows = objects.into_iter().zip(cells).map(|(mut object, cells)| {
+        let shown = match include {
+            Include::Metadata => json!({
+                "kind": "PartialObjectMetadata", "apiVersion": version.api_version(),
+                "metadata": object["metadata"],
+            }),
+            Include::None => Value::Null,
+            Include::Object => {
+                object["kind"] = kind.into();
+                object["apiVersion"] = api_version.into();
+                object
+            }
+        };
+        json!({"cells": cells, "object": shown})
+    });
+    json!({
+        "kind": "Table", "apiVersion": version.api_version(), "metadata": {},
+        "columnDefinitions": columns, "rows": rows.collect::<Vec<_>>(),
+    })
+}
+
 /// An object of a list, which does not say of itself of which kind it is.
 fn whole(resource: &Resource, mut object: Value) -> Value {
     if let Value::Object(map) = &mut object {
