@@ -31,7 +31,11 @@ impl ApiServer {
     pub fn fresh(environment: Environment, authorization: Authorization) -> Self {
         let mut server = Self::new(environment, 2);
         for row in include_str!("fresh/objects.jsonl").lines() {
-            let row: Value = serde_json::from_str(row).unwrap_or_default();
+            let mut row: Value = serde_json::from_str(row).unwrap_or_default();
+            // The Lease of the server itself is taken now.
+            if let Some(time) = row.pointer_mut("/object/spec/renewTime") {
+                *time = server.environment.micro_time().to_string().into();
+            }
             server.make(text(&row, "manager"), row["object"].clone());
             let applies = text(&row, "appliesStatus");
             if !applies.is_empty() {
@@ -196,5 +200,21 @@ fn add_to_role(role: &mut Value, row: &str) {
     match &mut role[member] {
         Value::Array(items) => items.push(item),
         none => *none = json!([item]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::Timestamp;
+
+    #[test]
+    fn the_lease_of_the_server_is_taken_when_it_starts() {
+        let now = Timestamp::parse("2026-01-01T00:00:00Z").unwrap();
+        let environment = Environment::default().beginning_at(now);
+        let server = ApiServer::fresh(environment, Authorization::AlwaysAllow);
+        let (_, _, lease) = server.store().range("/registry/leases/").next().unwrap();
+        assert_eq!(lease["spec"]["renewTime"], "2026-01-01T00:00:00.000000Z");
+        assert_eq!(lease["metadata"]["creationTimestamp"], now.to_string());
     }
 }
