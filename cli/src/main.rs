@@ -39,6 +39,9 @@ enum Command {
     /// Says what an error of kubectl, Helm, Argo CD, Flux or Terraform means, from the standard input.
     Explain(explain::ExplainArguments),
     /// Serves a Kubernetes API for tests and teaching, without a cluster.
+    ///
+    /// It has most admission plugins that are on by default. ServiceAccount and the plugins of webhooks do not run: a pod
+    /// needs no service account and gets none, and no webhook is called.
     Serve(serve::ServeArguments),
     /// Runs lessons and reports claims that are false.
     Lesson(lesson::LessonArguments),
