@@ -350,6 +350,29 @@ fn package(import: &str) -> Option<String> {
     })
 }
 
+/// The model has one cache: the one that is read is the one whose events wake the controller. A lister that nothing
+/// sets would be one of another informer, or nil.
+#[test]
+fn a_lister_reads_the_cache_of_the_manager() {
+    let mut listers = 0;
+    each(|ready, language, _| {
+        if language != ProgramLanguage::Go {
+            return;
+        }
+        let lines = lines(ready, language);
+        let has = |part: &str| lines.iter().any(|line| line.text.contains(part));
+        let reads = has("r.Lister.");
+        listers += usize::from(reads);
+        let parts = [
+            "mgr.GetCache().GetInformer(",
+            "informer.(toolscache.SharedIndexInformer).GetIndexer()",
+            "r.Lister = demolisters.NewWidgetLister(indexer)",
+        ];
+        assert_eq!(parts.map(has), [reads; 3], "{ready:?}");
+    });
+    assert!(listers > 0);
+}
+
 /// Nothing here compiles Go: an import that is missing or not used would be an error.
 #[test]
 fn the_go_imports_what_it_uses_and_nothing_else() {

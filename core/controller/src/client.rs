@@ -35,8 +35,9 @@ pub enum CachedObjects {
     /// A deep copy: the default of controller-runtime.
     #[default]
     DeepCopies,
-    /// The cached object itself: a lister of client-go, `UnsafeDisableDeepCopy`, a store of
-    /// kube-rs. A change of it changes the cache.
+    /// The cached object itself, as a lister of client-go gives it. A change of it changes the cache. With
+    /// `UnsafeDisableDeepCopy`, controller-runtime still copies the struct: only its maps, lists and pointers are those
+    /// of the cache (`pkg/cache/internal/cache_reader.go CacheReader.Get`, v0.23).
     Shared,
 }
 
