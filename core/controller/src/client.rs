@@ -37,7 +37,7 @@ pub enum CachedObjects {
     DeepCopies,
     /// The cached object itself, as a lister of client-go gives it. A change of it changes the cache. With
     /// `UnsafeDisableDeepCopy`, controller-runtime still copies the struct: only its maps, lists and pointers are those
-    /// of the cache (`pkg/cache/internal/cache_reader.go CacheReader.Get`, v0.23).
+    /// of the cache (`pkg/cache/internal/cache_reader.go CacheReader.Get`, v0.24.1).
     Shared,
 }
 
