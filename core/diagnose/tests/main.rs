@@ -6,6 +6,7 @@ mod audit_missing;
 mod branch;
 mod cases;
 mod claims;
+mod client_side;
 mod completions;
 mod concurrent_writer;
 mod fight_remedies;

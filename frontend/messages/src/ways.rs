@@ -352,7 +352,7 @@ pub fn remedy(out: &Remedy) -> (String, String) {
 
 /// Says that a way out settles the conflict, and who may write the old values back all the same.
 pub fn out_settles(out: &Remedy) -> String {
-    match out.client_side_may_write() {
+    match out.client_side_may_write {
         true => en::out_settles_until_apply(),
         false => en::out_settles(),
     }

@@ -60,6 +60,8 @@ impl CompletedChange {
             })
             .collect();
         let others_own = first.others_own && others.iter().all(|(_, out)| out.others_own);
+        let may_write =
+            first.client_side_may_write && others.iter().all(|(_, out)| out.client_side_may_write);
         let rows = others.into_iter().map(|(answer, out)| (answer, out.row));
         let invalid = invalid(&first);
         let mut row = self.common(first.row, rows.collect());
@@ -70,6 +72,7 @@ impl CompletedChange {
         Remedy {
             settles: settles && questions.is_empty(),
             others_own,
+            client_side_may_write: may_write,
             row,
             ..first
         }

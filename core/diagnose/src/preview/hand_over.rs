@@ -88,7 +88,7 @@ fn hand_over(table: &ChangeTable, preset: Preset, out: &Remedy, values: bool) ->
     Some(HandOver {
         kind,
         settles: out.settles,
-        client_side_may_write: out.client_side_may_write(),
+        client_side_may_write: out.client_side_may_write,
         written_back_by: back,
         steps: instructions,
         tool_has_no_option,

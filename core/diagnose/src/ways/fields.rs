@@ -36,9 +36,9 @@ pub struct FieldOutcome {
 pub enum FieldEffect {
     /// The server refused the write because of this field.
     Refused,
-    /// The value changed, and a former owner lost the field.
+    /// The value changed, and a former owner lost the field to the writer.
     TakenOver,
-    /// The value changed.
+    /// The value changed. A former owner may have lost the field to nobody.
     Changed,
     /// The field is new.
     Added,
@@ -224,6 +224,11 @@ impl<'v> FieldInputs<'v> {
         let lost = owners_before
             .iter()
             .any(|it| is_other(it) && !owners_after.contains(it));
+        // Who owns nothing afterwards has taken nothing.
+        let taken = lost
+            && owners_after
+                .iter()
+                .any(|it| it.name == self.writer || !owners_before.contains(it));
         let gained = owners_after
             .iter()
             .any(|it| it.name == self.writer && !owners_before.contains(it));
@@ -235,7 +240,7 @@ impl<'v> FieldInputs<'v> {
                 (None, None) => wanted.as_ref().map(|_| FieldEffect::Kept)?,
                 (None, Some(_)) => FieldEffect::Added,
                 (Some(_), None) => FieldEffect::Removed,
-                (Some(a), Some(b)) if a != b && lost => FieldEffect::TakenOver,
+                (Some(a), Some(b)) if a != b && taken => FieldEffect::TakenOver,
                 (Some(a), Some(b)) if a != b => FieldEffect::Changed,
                 _ if wanted.is_some()
                     && !self.covers(after.as_ref().zip(wanted.as_ref()), &field) =>

@@ -4,18 +4,20 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use optimist_apiserver::apply::{
-    ManagedFieldsOperation, Manager, Managers, Owned, Path, from_fields_v1, to_fields_v1,
+    ManagedFieldsOperation, Manager, Managers, Owned, Path, covers, from_fields_v1, to_fields_v1,
 };
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::Fact;
+use optimist_apiserver::server::{Fact, Resource};
 use optimist_client::{
-    Agent, CLIENT_SIDE, Preset, SingleRequest, Tool, client_side_managers, upgrade_patch,
+    Agent, CLIENT_SIDE, Preset, SingleRequest, Tool, client_side_managers, last_applied,
+    upgrade_patch,
 };
 use serde_json::{Value, json};
 
 use super::manifest;
 use super::row::{self, PartialRow, Row, RowProgress};
-use super::{ChangeTable, FieldEffect, OnOwned, RunningClient, Way, read};
+use super::server_words::in_server_words;
+use super::{ChangeTable, FieldEffect, FieldOutcome, OnOwned, RunningClient, Way, read};
 
 /// A way out of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,25 +55,39 @@ pub struct Remedy {
     /// `true` if the fields in conflict keep their values, and each still has an owner beside the apply of
     /// the writer. kubectl makes the entry of client-side apply its own, so that no other is left.
     pub others_own: bool,
+    /// `true` if a client-side `kubectl apply` had set a value that the way out changes. It meets no conflict: if
+    /// somebody runs it again with its old manifest, it writes its value back.
+    pub client_side_may_write: bool,
 }
 
-impl Remedy {
-    /// Returns whether a client-side `kubectl apply` had set a value that is another one now, or gone. It meets no
-    /// conflict: if somebody runs it again with the same manifest, it writes its value back.
-    pub fn client_side_may_write(&self) -> bool {
-        let is_client_side = |manager: &Manager| {
-            manager.name == CLIENT_SIDE && manager.operation == ManagedFieldsOperation::Update
-        };
-        let changed = [
-            FieldEffect::TakenOver,
-            FieldEffect::Changed,
-            FieldEffect::Removed,
-        ];
-        let mut fields = self.row.fields.iter();
-        fields.any(|field| {
-            changed.contains(&field.effect) && field.owners_before.iter().any(is_client_side)
-        })
-    }
+/// Returns whether a client-side `kubectl apply` had set a value that is another one after a row, or gone, and its
+/// manifest has another one than the object has now: the manifest of the annotation. Of a manifest that is not known,
+/// any changed value counts.
+fn client_side_may_write(row: &Row, resource: &Resource) -> bool {
+    let old = last_applied(&row.before);
+    let is_known = old.as_object().is_some_and(|it| !it.is_empty());
+    let old = is_known.then(|| in_server_words(&old, resource));
+    let is_client_side = |manager: &Manager| {
+        manager.name == CLIENT_SIDE && manager.operation == ManagedFieldsOperation::Update
+    };
+    let writes = |field: &FieldOutcome| match &old {
+        None => true,
+        Some(old) => field.field.find(old).is_some_and(|old| {
+            let after = field.after.as_ref();
+            !after.is_some_and(|after| covers(after, old, &field.field, &resource.root))
+        }),
+    };
+    let changed = [
+        FieldEffect::TakenOver,
+        FieldEffect::Changed,
+        FieldEffect::Removed,
+    ];
+    let mut fields = row.fields.iter();
+    fields.any(|field| {
+        changed.contains(&field.effect)
+            && field.owners_before.iter().any(is_client_side)
+            && writes(field)
+    })
 }
 
 impl ChangeTable {
@@ -127,7 +143,8 @@ impl ChangeTable {
                 match conflict.advance(self, kind, row) {
                     RowProgress::More(row) => partial.row = Some(*row),
                     RowProgress::Done(row) => {
-                        let out = row.map(|row| conflict.out(kind, *row));
+                        let out =
+                            row.map(|row| conflict.out(kind, *row, self.subject().resource()));
                         partial.outs.extend(out);
                         partial.left.pop_front();
                     }
@@ -252,7 +269,7 @@ impl RemedyConflict {
         row.advance(table, &procedure, Some(&second))
     }
 
-    fn out(&self, kind: RemedyKind, mut row: Row) -> Remedy {
+    fn out(&self, kind: RemedyKind, mut row: Row, resource: &Resource) -> Remedy {
         if kind == RemedyKind::Transfer {
             // An applier that applied without the fields does not write them again. A manager whose
             // entry was edited knows nothing of it.
@@ -268,6 +285,7 @@ impl RemedyConflict {
         Remedy {
             kind,
             others_own: self.others_own(&row),
+            client_side_may_write: client_side_may_write(&row, resource),
             row,
             manifest: self.manifest(kind),
             settles,

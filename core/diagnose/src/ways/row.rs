@@ -6,15 +6,16 @@ use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path, PathEleme
 use optimist_apiserver::object::text;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_apiserver::status::causes;
-use optimist_client::{Preset, bare, client_side_managers, last_applied};
+use optimist_client::{Preset, Tool, bare, client_side_managers, last_applied};
 use optimist_code::{ClientRequest, kubectl};
 use optimist_simulation::Exchange;
 use serde_json::Value;
 
 use super::fields::{FieldEffect, FieldInputs, FieldOutcome};
+use super::instructions::applies;
 use super::second_run::SecondRun;
 use super::server_words::in_server_words;
-use super::{ChangeContent, ChangeTable, RunningClient, Way, manifest, read, version_of};
+use super::{ChangeContent, ChangeTable, OnOwned, RunningClient, Way, manifest, read, version_of};
 use crate::completions::OpenQuestion;
 
 /// The effects of a way of writing.
@@ -290,6 +291,11 @@ impl PartialRow {
         };
         let Some(second_run) = self.second_run.take() else {
             let same = second.is_none() && !run.is_written(table.before());
+            let again = |client: &mut RunningClient<'_>| run.again(self.way, client);
+            let second = second.or(match self.way {
+                Way::Client(_, OnOwned::LeaveOut) => Some(&again),
+                _ => None,
+            });
             let second_run = (!run.is_refused()).then(|| match same {
                 // The same requests find the same object.
                 true => SecondRun {
@@ -344,6 +350,25 @@ impl RowRun {
 
     fn is_written(&self, before: &Value) -> bool {
         version_of(before) != version_of(&self.after)
+    }
+
+    /// Applies the manifest once more that was accepted: the fields in conflict are taken out of it for good.
+    fn again(&self, way: Way, client: &mut RunningClient<'_>) -> Option<()> {
+        let Way::Client(preset, _) = way else {
+            return None;
+        };
+        let mut applied = self.requests.iter().rev();
+        let applied = applied.find(|it| applies(it))?;
+        let plan = client.plan(Way::Client(preset, OnOwned::Usual));
+        let live = read(client.server, client.subject);
+        let manifest = Value::clone(&applied.sent);
+        client.process(Tool::with_fields(
+            plan,
+            live,
+            manifest,
+            &applied.field_manager(),
+        ));
+        Some(())
     }
 
     /// Returns the manifest that the writer declared the last time: the one in the input, or else

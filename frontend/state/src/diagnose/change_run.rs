@@ -237,6 +237,7 @@ impl ChangeRun {
             manifest: Value::Null,
             settles: sent.settles,
             others_own: sent.others_own,
+            client_side_may_write: sent.client_side_may_write,
         };
         self.received.bodies_of_outs.push(bodies);
         let settled = SettledConflict {

@@ -413,7 +413,7 @@ impl Row {
 }
 
 /// Returns whether a request applies a manifest, for good.
-fn applies(exchange: &Exchange) -> bool {
+pub(super) fn applies(exchange: &Exchange) -> bool {
     exchange.content_type == Strategy::Apply.media_type()
         && !exchange
             .target

@@ -27,8 +27,8 @@ pub enum InstructionWarning {
     /// one, and names these fields. The items of a list are named by their keys, because a position
     /// says nothing of a manifest that nobody has brought.
     NeededToCreate(Vec<String>),
-    /// A new object that is created from the manifest does not have these fields. They are in the object
-    /// that is there.
+    /// A new object that is created from the manifest does not have these fields. The object that is there
+    /// keeps them.
     #[serde(serialize_with = "printed")]
     AbsentFromNew(Vec<Path>),
     /// kubectl writes by the name of a tool that keeps a record of its writes. The record does not
@@ -81,7 +81,7 @@ impl ChangeTable {
             && let Some(applied) = row.last_apply()
         {
             let said = tracking::tracked(preset, self.manifest(row), &row.before);
-            all.extend(self.of_new_object(&said, &applied.sent));
+            all.extend(self.of_new_object(row, &said, &applied.sent));
         }
         all.extend(of_writer(row));
         all
@@ -123,9 +123,10 @@ impl ChangeTable {
     }
 
     /// Returns a warning about the fields that are missing if a manifest without some fields creates the
-    /// object: each of both manifests creates it once. `None` if nothing is missing, or if the whole
-    /// manifest does not create it either.
-    fn of_new_object(&self, whole: &Value, left: &Value) -> Option<InstructionWarning> {
+    /// object, and that the object of a row keeps: each of both manifests creates it once. `None` if nothing is
+    /// missing, or if the whole manifest does not create it either. A field that the row removes is in
+    /// [`Removes`](InstructionWarning::Removes).
+    fn of_new_object(&self, row: &Row, whole: &Value, left: &Value) -> Option<InstructionWarning> {
         let root = &self.subject().resource().root;
         let created = self.created(whole)?.ok()?;
         let without = match self.created(left)? {
@@ -136,7 +137,12 @@ impl ChangeTable {
         let kept = field_set(left, root);
         let fields = field_set(whole, root).paths().into_iter();
         let absent = fields.filter(|path| {
-            !kept.contains(path) && path.find(&created).is_some() && path.find(&without).is_none()
+            let stays = path.find(&row.after);
+            stays.is_some()
+                && stays == path.find(&row.before)
+                && !kept.contains(path)
+                && path.find(&created).is_some()
+                && path.find(&without).is_none()
         });
         let absent: Vec<Path> = absent.collect();
         (!absent.is_empty()).then_some(InstructionWarning::AbsentFromNew(absent))

@@ -73,6 +73,11 @@ pub fn unchecked() -> Value {
 /// An object that client-side apply wrote, with a value that the manifest does not have any more, and one
 /// that somebody else has changed since.
 fn migrated() -> WriteCase {
+    let (live, manifest) = migrated_parts();
+    WriteCase::new(live, manifest)
+}
+
+fn migrated_parts() -> (Value, Value) {
     let written = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"},
         "data": {"a": "1", "b": "1", "c": "1"}});
     let own = json!({"f:metadata": {"f:annotations": {".": {},
@@ -87,8 +92,19 @@ fn migrated() -> WriteCase {
     );
     live["metadata"]["annotations"] =
         json!({"kubectl.kubernetes.io/last-applied-configuration": format!("{written}\n")});
-    let manifest = with(written, |it| it["data"] = json!({"a": "1", "b": "1"}));
-    WriteCase::new(live, manifest)
+    (
+        live,
+        with(written, |it| it["data"] = json!({"a": "1", "b": "1"})),
+    )
+}
+
+/// The same object, where a field of client-side apply has another value than the annotation and the manifest.
+fn changed_after_client_side() -> WriteCase {
+    let (live, manifest) = migrated_parts();
+    WriteCase::new(
+        with(live, |it| it["data"]["a"] = "01".into()),
+        with(manifest, |it| it["data"]["a"] = "9".into()),
+    )
 }
 
 /// Each case once.
@@ -135,6 +151,7 @@ pub fn writes() -> Vec<WriteCase> {
             with(manifest(&unchecked()), |it| it["revision"] = 2.into()),
         ),
         migrated(),
+        changed_after_client_side(),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! Conditions of the ways out of a conflict, and of the warnings beside their commands.
 
-use optimist_apiserver::apply::Path;
+use optimist_apiserver::apply::{LAST_APPLIED, Path};
 use optimist_apiserver::object::text;
 use optimist_client::Preset;
 use optimist_diagnose::case::{Case, Installed};
@@ -8,7 +8,7 @@ use optimist_diagnose::ways::{ChangeTable, OnOwned, Remedy, RemedyKind, WantedCh
 use optimist_simulation::World;
 use serde_json::Value;
 
-use super::owned::{Place, gone, owners};
+use super::owned::{Entry, Place, gone, owners};
 use super::rows::{Run, all_at, named, places};
 use crate::hearing::ConditionOf;
 use crate::judge::leaves;
@@ -45,9 +45,33 @@ fn stores_nothing(line: &str) -> bool {
 }
 
 impl Out {
-    /// Returns whether a value that a client-side apply had set is another one, or gone.
+    /// Returns whether the next client-side apply of its old manifest writes a value back. Of a manifest that is not
+    /// known: whether a value that it had set is another one, or gone.
     fn changes_client_side(&self) -> bool {
         let owners = owners(&self.run.before);
+        let applied = &self.run.before["metadata"]["annotations"][LAST_APPLIED];
+        let old = applied
+            .as_str()
+            .and_then(|it| serde_json::from_str::<Value>(it).ok());
+        if let Some(old) = old
+            && let Ok(installed) = Case::about(self.run.after.clone()).install()
+        {
+            let way = Way::Client(Preset::KubectlApply, OnOwned::Usual);
+            let row = ChangeTable::new(&installed, WantedChange::manifest(old)).row(way);
+            return row.is_some_and(|row| {
+                let (now, then) = (leaves(&row.before), leaves(&row.after));
+                let changed = self.run.changed();
+                let mut own = changed.iter().filter(|place| {
+                    let all = owners.get(*place).into_iter().flatten();
+                    let client_side = |it: &Entry| {
+                        it.manager == "kubectl-client-side-apply" && it.operation == "Update"
+                    };
+                    all.clone().any(client_side)
+                        && !place.iter().any(|it| it.contains(LAST_APPLIED))
+                });
+                own.any(|place| then.get(place).is_some() && now.get(place) != then.get(place))
+            });
+        }
         let changed = self.run.changed();
         let mut before = changed.iter().filter_map(|place| owners.get(place));
         before.any(|all| {
@@ -271,8 +295,9 @@ pub const OUTS: &[(&str, ConditionOf<Out>)] = &[
         let own = leaves(&out.manifest);
         let (before, wanted) = (leaves(&out.run.before), leaves(&out.run.manifest));
         let all = places(&[&before, &wanted]);
+        let gone = gone(&before, &leaves(&out.run.after));
         Some(all_at(said, "fields", &all, |place| {
-            !own.contains_key(place)
+            !own.contains_key(place) && !gone.contains(place)
         }))
     }),
     ("warning_record", |said, out| {

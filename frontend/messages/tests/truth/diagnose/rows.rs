@@ -7,7 +7,7 @@ use http::Request;
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{Metadata, text};
 use optimist_diagnose::case::{Case, Installed};
-use optimist_diagnose::ways::{ChangeTable, WantedChange, Way};
+use optimist_diagnose::ways::{ChangeContent, ChangeTable, OnOwned, WantedChange, Way};
 use optimist_simulation::Exchange;
 use serde_json::Value;
 
@@ -43,6 +43,22 @@ pub struct Run {
     pub made_up: bool,
     /// The fields of the table that the way is a row of.
     pub columns: Vec<Path>,
+}
+
+/// The same write once more. Who left fields out has a manifest without them from then on.
+fn once_more(way: Way, change: &WantedChange, requests: &[Exchange]) -> (Way, WantedChange) {
+    let mut change = change.clone();
+    let applied = requests.iter().rev().find(|it| {
+        it.content_type.contains("apply-patch") && it.field_manager() != "kubectl-last-applied"
+    });
+    match (way, applied) {
+        (Way::Client(preset, OnOwned::LeaveOut), Some(applied)) => {
+            change.content = ChangeContent::Manifest(Value::clone(&applied.sent));
+            change.manager = Some(applied.field_manager().into_owned());
+            (Way::Client(preset, OnOwned::Usual), change)
+        }
+        _ => (way, change),
+    }
 }
 
 impl Run {
@@ -83,7 +99,8 @@ impl Run {
         });
         let again = || {
             let installed = Case::about(after.clone()).install().ok()?;
-            let row = ChangeTable::new(&installed, change.clone()).row(way)?;
+            let (way, change) = once_more(way, change, requests);
+            let row = ChangeTable::new(&installed, change).row(way)?;
             let last = row.requests.last()?;
             (last.code < 300).then(|| row.after.resource_version() != after.resource_version())
         };

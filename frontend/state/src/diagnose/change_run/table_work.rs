@@ -64,6 +64,7 @@ pub(super) struct SentWayOut {
     pub(super) kind: RemedyKind,
     pub(super) settles: bool,
     pub(super) others_own: bool,
+    pub(super) client_side_may_write: bool,
     pub(super) manifest: String,
     pub(super) with: SentWay,
 }
@@ -77,6 +78,7 @@ compact_struct!(SentWayOut {
     kind,
     settles,
     others_own,
+    client_side_may_write,
     manifest,
     with
 });
@@ -180,6 +182,7 @@ impl TableWork {
             kind: out.kind,
             settles: out.settles,
             others_own: out.others_own,
+            client_side_may_write: out.client_side_may_write,
             manifest: settled.manifest,
             with: SentWay {
                 instructions: settled.instructions,
