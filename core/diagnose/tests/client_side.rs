@@ -162,3 +162,40 @@ fn nothing_is_taken_over_by_nobody() {
         .find(|it| it.field.to_string().ends_with(".resources"));
     assert_eq!(resources.map(|it| it.effect), Some(FieldEffect::Changed));
 }
+
+#[test]
+fn a_value_that_the_manifest_no_longer_has_is_set_by_the_server() {
+    let spec = |more: Value| {
+        let mut spec = json!({"maxReplicas": 10,
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}});
+        optimist_apiserver::patch::merge(&mut spec, &more);
+        spec
+    };
+    let said = json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+        "metadata": {"annotations": {}, "name": "web", "namespace": "shop"},
+        "spec": spec(json!({"minReplicas": 2}))});
+    let owned = json!({"f:metadata": {"f:annotations": {".": {}, format!("f:{LAST_APPLIED}"): {}}},
+        "f:spec": {"f:maxReplicas": {}, "f:minReplicas": {}, "f:scaleTargetRef": {}}});
+    let object = json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "web",
+        "namespace": "shop", "uid": "u", "resourceVersion": "500",
+        "annotations": {LAST_APPLIED: said.to_string()},
+        "managedFields": [{"manager": "kubectl-client-side-apply", "operation": "Update",
+            "apiVersion": "autoscaling/v2", "fieldsType": "FieldsV1", "fieldsV1": owned}]},
+        "spec": said["spec"]});
+    let installed = Case::about(object).install().expect("it is installed");
+    let manifest = json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web", "namespace": "shop"}, "spec": spec(json!({"maxReplicas": 12}))});
+    let table = ChangeTable::new(&installed, WantedChange::manifest(manifest));
+    for (preset, expected) in [
+        (Preset::KubectlApply, vec![".spec.minReplicas"]),
+        (Preset::KubectlReplace, vec![".spec.minReplicas"]),
+        // The object keeps what an edit does not touch.
+        (Preset::KubectlEdit, vec![]),
+    ] {
+        let row = table
+            .row(Way::Client(preset, OnOwned::Usual))
+            .expect("it is run");
+        let set: Vec<_> = row.set_by_server().map(|it| it.field.to_string()).collect();
+        assert_eq!(set, expected, "{preset:?}");
+    }
+}

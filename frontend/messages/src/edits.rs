@@ -14,47 +14,72 @@ use crate::steps::short_name;
 
 /// The last part of a path: `replicas`, `container sidecar`.
 pub fn field(path: &Path) -> String {
-    visible(&plain_field(path)).into_owned()
+    visible(&plain_field(path, false)).into_owned()
 }
 
-/// The last parts of several paths. A name that two of them have is told apart by its parent: `image of container web`.
+/// The last parts of several paths. A name that two of them have is told apart by all keys of the item, or by its
+/// parent: `port 53/TCP`, `image of container web`.
 pub fn fields<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Vec<String> {
-    let paths: Vec<&Path> = paths.into_iter().collect();
-    let mut known: HashMap<String, HashSet<&Path>> = HashMap::new();
-    for path in &paths {
-        known.entry(field(path)).or_default().insert(path);
-    }
-    let named = paths
-        .into_iter()
-        .map(|path| match known[&field(path)].len() {
-            1 => field(path),
-            _ => field_of_parent(path),
-        });
-    named.collect()
+    told_apart(&paths.into_iter().collect::<Vec<_>>(), |_| 0)
 }
 
 /// The heads of columns for fields: a field of a list item names its item, too.
 pub fn column_heads(columns: &[Path]) -> Vec<String> {
-    let names = columns.iter().zip(fields(columns));
-    let heads = names.map(|(path, name)| match path.0.as_slice() {
-        [.., PathElement::Key(_), PathElement::Field(_)] => field_of_parent(path),
-        _ => name,
-    });
-    heads.collect()
+    told_apart(&columns.iter().collect::<Vec<_>>(), |path| {
+        match path.0.as_slice() {
+            [.., PathElement::Key(_), PathElement::Field(_)] => 2,
+            _ => 0,
+        }
+    })
+}
+
+/// The names of a path, a longer one after a shorter one.
+const NAMES: [fn(&Path) -> String; 5] = [
+    field,
+    |path| visible(&plain_field(path, true)).into_owned(),
+    |path| field_of_parent(path, false),
+    |path| field_of_parent(path, true),
+    |path| visible(&path.to_string()).into_owned(),
+];
+
+/// The name of each path: the first of its names, from one on, that no other path has in its place.
+fn told_apart(paths: &[&Path], first: impl Fn(&Path) -> usize) -> Vec<String> {
+    let mut names: Vec<(usize, String)> = Vec::new();
+    names.extend(
+        paths
+            .iter()
+            .map(|path| (first(path), NAMES[first(path)](path))),
+    );
+    for _ in 1..NAMES.len() {
+        let mut known: HashMap<&str, HashSet<&Path>> = HashMap::new();
+        for ((_, name), path) in names.iter().zip(paths) {
+            known.entry(name).or_default().insert(path);
+        }
+        let is_shared: Vec<bool> = names
+            .iter()
+            .map(|(_, it)| known[it.as_str()].len() > 1)
+            .collect();
+        for (at, path) in paths.iter().enumerate().filter(|(at, _)| is_shared[*at]) {
+            let longer = (names[at].0 + 1).min(NAMES.len() - 1);
+            names[at] = (longer, NAMES[longer](path));
+        }
+    }
+    names.into_iter().map(|(_, name)| name).collect()
 }
 
 /// The last two parts of a path: `image of container web`, `app of labels`.
-fn field_of_parent(path: &Path) -> String {
+fn field_of_parent(path: &Path, all_keys: bool) -> String {
+    let name = |path: &Path| visible(&plain_field(path, all_keys)).into_owned();
     match path.0.split_last() {
         Some((_, parents)) if !parents.is_empty() => {
-            let parent = field(&Path(parents.to_vec()));
-            en::field_of_parent(&field(path), &parent)
+            en::field_of_parent(&name(path), &name(&Path(parents.to_vec())))
         }
-        _ => field(path),
+        _ => name(path),
     }
 }
 
-fn plain_field(path: &Path) -> String {
+/// The last part of a path, with the first key of a list item, or with all of them.
+fn plain_field(path: &Path, all_keys: bool) -> String {
     let name = |element: Option<&PathElement>| match element {
         Some(PathElement::Field(name)) => name.clone(),
         _ => String::new(),
@@ -70,8 +95,9 @@ fn plain_field(path: &Path) -> String {
     match last {
         PathElement::Field(name) => name.clone(),
         PathElement::Key(fields) => {
-            let key = fields.first().map(|(_, value)| text(value));
-            format!("{} {}", list.trim_end_matches('s'), key.unwrap_or_default())
+            let keys = fields.iter().map(|(_, value)| text(value));
+            let keys: Vec<String> = keys.take(if all_keys { usize::MAX } else { 1 }).collect();
+            format!("{} {}", list.trim_end_matches('s'), keys.join("/"))
         }
         PathElement::Value(value) => format!("{list} {}", text(value)),
         PathElement::Index(i) => format!("{list}[{i}]"),

@@ -121,6 +121,8 @@ pub fn row_notes(row: &Row) -> Vec<String> {
     notes.extend(left.map(|(named, _)| en::row_leaves(&named)));
     let kept = with(FieldEffect::Kept).filter(|_| !row.is_refused());
     notes.extend(kept.map(|(named, _)| en::row_keeps(&named)));
+    let set = fields(row.set_by_server().map(|it| &it.field));
+    notes.extend((!set.is_empty()).then(|| en::row_set_by_server(&listed(&set))));
     let shared = with(FieldEffect::Shared);
     notes.extend(shared.map(|(_, count)| en::row_shares(&count)));
     match &row.second_run {
@@ -293,10 +295,6 @@ pub fn assumption(assumption: Assumption) -> String {
 
 /// `replicas, image and 3 more`.
 pub(crate) fn listed(fields: &[String]) -> String {
-    let mut all = fields.to_vec();
-    // The image of each container is one word.
-    all.dedup();
-    let fields = &all;
     let named = fields.iter().take(NAMED).cloned();
     let named: Vec<String> = named.collect();
     match fields.len().saturating_sub(NAMED) {

@@ -15,6 +15,18 @@ fn path(fields: &[&str]) -> Path {
 #[test]
 fn two_fields_with_one_name_are_told_apart_and_a_field_of_a_list_item_names_its_item() {
     let container = |name| path(&["spec", "containers", name, "image"]);
+    let port = |protocol: &str| {
+        let mut ports = path(&["spec", "ports"]);
+        ports.0.push(PathElement::Key(vec![
+            ("containerPort".to_owned(), json!(53)),
+            ("protocol".to_owned(), json!(protocol)),
+        ]));
+        ports
+    };
+    let named = |mut item: Path| {
+        item.0.push(PathElement::Field("name".to_owned()));
+        item
+    };
     for (columns, heads) in [
         (
             vec![path(&["spec", "replicas"]), container("name:web")],
@@ -23,6 +35,15 @@ fn two_fields_with_one_name_are_told_apart_and_a_field_of_a_list_item_names_its_
         (
             vec![container("name:web"), container("name:sidecar")],
             ["image of container web", "image of container sidecar"],
+        ),
+        (
+            // Each item by all of its keys, where the first one is the same.
+            vec![port("TCP"), port("UDP")],
+            ["port 53/TCP", "port 53/UDP"],
+        ),
+        (
+            vec![named(port("TCP")), named(port("UDP"))],
+            ["name of port 53/TCP", "name of port 53/UDP"],
         ),
         (
             vec![

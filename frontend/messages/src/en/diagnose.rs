@@ -380,6 +380,7 @@ crate::catalogue::messages! {
     row_leaves(fields) "Left behind: {fields}. An earlier manifest had it, this one does not, and it stays in the object.";
     row_edits_copy() "The fields of the manifest are set in a copy of the object. List items are found by their keys, and the other items of the object stay. Code that sets a whole list sends something else.";
     row_keeps(fields) "The object keeps its own value of {fields}.";
+    row_set_by_server(fields) "Not in the manifest, and the API server sets another value: {fields}.";
     row_shares(count) "{count} {count|field gets|fields get} one more owner.";
     row_second_changes() "A second run makes a new version again.";
     row_second_nothing() "A second run changes nothing.";

@@ -349,19 +349,22 @@ impl ChangeRun {
     }
 
     /// The fields that change, and list items that go: those that are refused or taken over when the client that was
-    /// chosen writes, then those whose fate differs most between the rows.
+    /// chosen writes, and those that change without a value in the manifest, then those whose fate differs most between
+    /// the rows.
     fn changed_fields(&self) -> Vec<Path> {
         let mut found: Vec<(Path, bool, Vec<Fate<'_>>)> = Vec::new();
         for row in &self.rows {
             for field in &row.fields {
                 let gone = row.gone_item(field);
-                if gone.is_none() && (field.wanted.is_none() || field.wanted == field.before) {
+                let is_set = row.is_set_by_server(field);
+                let is_other = field.wanted.is_some() && field.wanted != field.before;
+                if gone.is_none() && !is_set && !is_other {
                     continue;
                 }
                 let path = gone.unwrap_or_else(|| field.field.clone());
                 let own = rank(row.way, self.client) == 0;
-                let contested =
-                    own && matches!(field.effect, FieldEffect::Refused | FieldEffect::TakenOver);
+                let contested = is_set
+                    || own && matches!(field.effect, FieldEffect::Refused | FieldEffect::TakenOver);
                 let fate = (field.effect, field.after.as_ref());
                 let known = found.iter().position(|(known, ..)| *known == path);
                 let at = known.unwrap_or_else(|| {

@@ -659,6 +659,40 @@ fn a_list_item_that_goes_has_a_column_as_a_change_has() {
 }
 
 #[test]
+fn a_value_that_goes_back_to_its_default_has_a_column() {
+    let head = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata:\n  name: web\n  namespace: shop\n";
+    let spec = |more: &str| {
+        let target = "scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}";
+        format!("spec:\n  {target}\n{more}")
+    };
+    let cpu = |target: u32| {
+        let target = format!("target: {{type: Utilization, averageUtilization: {target}}}");
+        format!("  metrics: [{{type: Resource, resource: {{name: cpu, {target}}}}}]\n")
+    };
+    let owned = "{\"f:spec\": {\"f:maxReplicas\": {}, \"f:minReplicas\": {}, \"f:metrics\": {}}}";
+    let live = format!(
+        "{head}  uid: \"1\"\n  resourceVersion: \"5\"\n  managedFields:\n  - {{manager: kubectl, operation: Apply, \
+         apiVersion: autoscaling/v2, fieldsType: FieldsV1, fieldsV1: {owned}}}\n{}{}",
+        spec("  minReplicas: 2\n  maxReplicas: 10\n"),
+        cpu(80)
+    );
+    let mut page = diagnose();
+    bring(&mut page, &live);
+    bring(
+        &mut page,
+        &format!("{head}{}{}", spec("  maxReplicas: 12\n"), cpu(70)),
+    );
+    page.finish_work();
+    let table = page.state.diagnose.table.as_ref().expect("it is run");
+    let columns: Vec<String> = table.columns().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        columns.first().map(String::as_str),
+        Some(".spec.minReplicas"),
+        "{columns:?}"
+    );
+}
+
+#[test]
 fn a_preview_says_of_every_object_of_an_upgrade_what_becomes_of_it() {
     let mut page = example(CaseExample::Release);
     let outcomes = |page: &Page| -> Vec<(String, PreviewOutcome)> {

@@ -107,6 +107,30 @@ fn changed_after_client_side() -> WriteCase {
     )
 }
 
+/// An object of client-side apply, whose new manifest leaves a value to the default of the server.
+fn left_to_the_default() -> WriteCase {
+    let said = |spec: Value| {
+        json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "web", "namespace": "shop"}, "spec": spec})
+    };
+    let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
+    let written = said(json!({"maxReplicas": 10, "minReplicas": 2, "scaleTargetRef": target}));
+    let next = said(json!({"maxReplicas": 12, "scaleTargetRef": target}));
+    let own = json!({"f:metadata": {"f:annotations": {".": {},
+        "f:kubectl.kubernetes.io/last-applied-configuration": {}}},
+        "f:spec": {"f:maxReplicas": {}, "f:minReplicas": {}, "f:scaleTargetRef": {}}});
+    let live = with(written.clone(), |it| {
+        it["metadata"]["uid"] = "00000000-0000-4000-8000-00000000000b".into();
+        it["metadata"]["resourceVersion"] = "500".into();
+        it["metadata"]["annotations"] =
+            json!({"kubectl.kubernetes.io/last-applied-configuration": format!("{written}\n")});
+        let version = "autoscaling/v2";
+        it["metadata"]["managedFields"] =
+            json!([entry("kubectl-client-side-apply", "Update", version, own)]);
+    });
+    WriteCase::new(live, next)
+}
+
 /// Each case once.
 pub fn writes() -> Vec<WriteCase> {
     let deployment = live(DEPLOYMENT);
@@ -152,6 +176,7 @@ pub fn writes() -> Vec<WriteCase> {
         ),
         migrated(),
         changed_after_client_side(),
+        left_to_the_default(),
     ]
 }
 

@@ -360,7 +360,20 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
     ("row_takes", |said, run| {
         let changed = run.changed();
         let by_other = |place: &Place| run.lost_by(place).iter().any(|it| it.manager != run.writer);
-        Some(all_at(said, "fields", &changed, by_other))
+        let owned = owners(&run.after);
+        let is_taken = |place: &Place| {
+            let after = owned.get(place);
+            by_other(place) && after.is_some_and(|after| !after.is_empty())
+        };
+        Some(all_at(said, "fields", &changed, is_taken))
+    }),
+    ("row_set_by_server", |said, run| {
+        let manifest = leaves(&run.manifest);
+        let changed = run.changed();
+        let after = leaves(&run.after);
+        Some(all_at(said, "fields", &changed, |place| {
+            after.contains_key(place) && !manifest.contains_key(place)
+        }))
     }),
     ("row_taken_back", |said, run| {
         let (managers, _) = named(said.parts("managers"));
