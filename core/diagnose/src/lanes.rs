@@ -83,9 +83,12 @@ impl LaneRow {
 pub struct Pace {
     /// The steps that changed the field.
     pub changes: usize,
-    /// The seconds from the first to the last, rounded.
-    pub seconds: u64,
+    /// The time from the first to the last, in microseconds. Between versions it is known to the second.
+    pub micros: u64,
 }
+
+/// The shortest time from which a pace is told, in microseconds.
+const SHORTEST: u64 = 60_000_000;
 
 impl Pace {
     /// The pace of the steps that changed a field, in their order. `None` if their times are not known or are
@@ -96,18 +99,19 @@ impl Pace {
         let time = |step: Option<&usize>| lanes.rows.get(*step?)?.time;
         let begin = time(steps.first())?;
         let micros = time(steps.last())?.checked_sub(begin)?;
-        let seconds = (micros + 500_000) / 1_000_000;
-        (seconds > 0 && steps.len() > 2).then_some(Self {
+        (micros >= 500_000 && steps.len() > 2).then_some(Self {
             changes: steps.len(),
-            seconds,
+            micros,
         })
     }
 
-    /// Returns about how many changes are made in an hour at this pace: no more than two digits of it are known.
-    pub fn per_hour(self) -> u64 {
-        let exact = (self.changes as u64).saturating_sub(1) * 3600 / self.seconds.max(1);
+    /// Returns about how many changes are made in an hour at this pace: no more than two digits of it are known. `None`
+    /// of less than a minute, which says little of an hour.
+    pub fn per_hour(self) -> Option<u64> {
+        let changes = (self.changes as u64).saturating_sub(1);
+        let exact = changes * 3_600_000_000 / self.micros.max(1);
         let unit = 10_u64.pow(exact.checked_ilog10().unwrap_or_default().saturating_sub(1));
-        (exact + unit / 2) / unit * unit
+        (self.micros >= SHORTEST).then_some((exact + unit / 2) / unit * unit)
     }
 }
 

@@ -108,6 +108,31 @@ fn leaving_fields_out_settles_only_if_no_client_side_apply_is_taken_over() {
 }
 
 #[test]
+fn a_command_that_applies_nothing_is_not_taken_for_client_side_apply() {
+    let asked = |manager: &str| {
+        let change = of_message(&kubectl(&format!(
+            "\"{manager}\" using apps/v1: .spec.replicas"
+        )));
+        let outs = change.remedies(Preset::KubectlApplyServerSide);
+        let client_side = CompletionAnswer::ClientSideApply(manager.to_owned());
+        let mut open = outs.iter().flat_map(|out| &out.row.open);
+        open.any(|one| one.answer == client_side)
+    };
+    // Any name can be that of `kubectl apply --field-manager`, and `kubectl replace` renews the annotation.
+    for manager in ["kubectl-client-side-apply", "deployer", "kubectl-replace"] {
+        assert!(asked(manager), "{manager}");
+    }
+    for manager in [
+        "kubectl-edit",
+        "kubectl-patch",
+        "kubectl-set",
+        "kubectl-label",
+    ] {
+        assert!(!asked(manager), "{manager}");
+    }
+}
+
+#[test]
 fn only_the_lines_of_the_fields_that_a_message_names_go() {
     let lines = |conflict: &str| {
         let change = of_message(&kubectl(conflict));

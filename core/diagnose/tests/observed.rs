@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use optimist_apiserver::apply::{LAST_APPLIED, ManagedFieldsOperation, Manager, Path, PathElement};
 use optimist_apiserver::schema::builtin;
 use optimist_apiserver::server::EventType;
 use optimist_diagnose::observed::{
@@ -189,4 +190,32 @@ fn what_is_no_version_is_named_with_its_place() {
             None => assert!(matches!(error.problem, ReadProblem::Syntax(_)), "{bad}"),
         }
     }
+}
+
+#[test]
+fn nobody_fights_over_the_annotation_of_client_side_apply() {
+    let field = |name: &str| {
+        let names = ["metadata", "annotations", name];
+        Path(names.map(|it| PathElement::Field(it.to_owned())).to_vec())
+    };
+    let change = |name: &str, (by, before): (&str, &str), value: &str| {
+        let manager = |name: &str| Manager::new(name, ManagedFieldsOperation::Update, "v1", "");
+        FieldChange {
+            field: field(name),
+            before: Some(json!("")),
+            after: Some(json!(value)),
+            by: Some(manager(by)),
+            owner_before: Some(manager(before)),
+            resource_version: "5".into(),
+        }
+    };
+    let of = |name: &str| {
+        fights(&[
+            change(name, ("b", "a"), "1"),
+            change(name, ("a", "b"), "2"),
+            change(name, ("b", "a"), "1"),
+        ])
+    };
+    assert_eq!(of("team").len(), 1);
+    assert_eq!(of(LAST_APPLIED), []);
 }

@@ -460,3 +460,57 @@ fn an_object_without_the_metadata_of_a_release_is_only_taken_to_be_in_one() {
     }
     assert_eq!(assumed(Preset::KubectlApply, "Kustomize"), [false, false]);
 }
+
+#[test]
+fn what_a_tool_does_not_come_to_is_no_trouble_of_this_write() {
+    let object = |name: &str, version: u32| {
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"key": "1"}, "metadata": {"name": name,
+            "namespace": "shop", "uid": name, "resourceVersion": version.to_string(),
+            "managedFields": [{"manager": "operator", "operation": "Update", "apiVersion": "v1",
+                "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:key": {}}}}]}})
+    };
+    let next = |others: &[Value]| {
+        let theirs = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"key": "2"},
+            "metadata": {"name": "theirs", "namespace": "shop"}});
+        [&[theirs], others].concat()
+    };
+    let live = || vec![object("theirs", 700), object("alone", 701)];
+    let run = |next: Vec<Value>| {
+        Preview::run(PreviewInput {
+            left_out: Vec::new(),
+            earlier: None,
+            live: live(),
+            next,
+            tool: tool(Preset::ArgoCdServerSide),
+            namespace: Some("shop".to_owned()),
+            release: Release::default(),
+        })
+    };
+    for (others, outcome, counted, concerned) in [
+        (vec![], PreviewOutcome::Changed, Some(1), 1),
+        // The tool reads all manifests before its first write.
+        (vec![unnamed()], PreviewOutcome::NotReached, None, 2),
+    ] {
+        let preview = run(next(&others));
+        let theirs = row(&preview, "theirs");
+        assert_eq!(theirs.outcome, outcome);
+        assert!(
+            theirs.troubles.contains(&Trouble::Overwritten),
+            "{theirs:?}"
+        );
+        assert_eq!(theirs.happens(Trouble::Overwritten), counted.is_some());
+        for trouble in [Trouble::Overwritten, Trouble::WrittenBack] {
+            assert_eq!(
+                preview.troubles.get(&trouble).copied(),
+                counted,
+                "{trouble:?}"
+            );
+        }
+        assert_eq!(row(&preview, "alone").outcome, PreviewOutcome::NotTouched);
+        assert_eq!(
+            preview.concerned(),
+            concerned,
+            "what is not touched does not count"
+        );
+    }
+}

@@ -1,6 +1,7 @@
 //! Diagnose's sentences about questions that a text leaves open.
 
 use optimist_apiserver::apply::Path;
+use optimist_client::CLIENT_SIDE;
 use optimist_diagnose::completions::{
     CompletionAnswer, Contradiction, OpenQuestion, SameName, Then,
 };
@@ -78,6 +79,12 @@ fn condition(answer: &CompletionAnswer) -> String {
         CompletionAnswer::OtherValues => en::if_other_values(),
         CompletionAnswer::MoreFields => en::if_more_fields(),
         CompletionAnswer::AppliedBefore => en::if_applied_before(),
+        // Another command of kubectl applies nothing, but can write the annotation.
+        CompletionAnswer::ClientSideApply(manager)
+            if manager.starts_with("kubectl-") && manager != CLIENT_SIDE =>
+        {
+            en::if_record(manager)
+        }
         CompletionAnswer::ClientSideApply(manager) => en::if_client_side(&manager_name(manager)),
         CompletionAnswer::Untracked => en::if_untracked(),
         CompletionAnswer::SmallManifest => en::if_small_manifest(),

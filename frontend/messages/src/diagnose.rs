@@ -186,6 +186,11 @@ pub(crate) fn owner_beside(manager: &Manager, others: &[&Manager]) -> String {
     }
 }
 
+/// Names a manager beside others, as [`owner`] does. Those of one name are told apart by what they do.
+pub fn owner_among<'a>(manager: &Manager, others: impl IntoIterator<Item = &'a Manager>) -> String {
+    owner_beside(manager, &others.into_iter().collect::<Vec<_>>())
+}
+
 /// A manager that a message names.
 pub fn conflict_owner(conflict: &ManagerConflict) -> String {
     let subresource = conflict.subresource.as_deref().unwrap_or_default();
@@ -221,6 +226,12 @@ pub fn manager_entry(entry: &ManagerEntry) -> String {
     }
 }
 
+/// The manager of an entry, beside the others of the object.
+pub fn entry_owner(ownership: &ObjectOwnership, entry: &ManagerEntry) -> String {
+    let all = ownership.managers.iter().map(|it| &it.manager);
+    owner_among(&entry.manager, all)
+}
+
 /// The owners of a line, in words; empty if nothing is recorded of it.
 pub fn line_owners(ownership: &ObjectOwnership, line: &OwnedLine) -> String {
     match line.unowned {
@@ -233,7 +244,7 @@ pub fn line_owners(ownership: &ObjectOwnership, line: &OwnedLine) -> String {
         .owners
         .iter()
         .filter_map(|number| ownership.managers.get(*number));
-    let all: Vec<String> = managers.map(|it| owner(&it.manager)).collect();
+    let all: Vec<String> = managers.map(|it| entry_owner(ownership, it)).collect();
     all.join(", ")
 }
 
@@ -346,17 +357,48 @@ pub fn assumed(part: &str) -> String {
 /// The longest value that is written out, in characters.
 const MAX_VALUE: usize = 60;
 
+/// The characters before the first difference of two values.
+const BEFORE_DIFFERENCE: usize = 12;
+
 /// A value, on one line and not too long.
 pub fn written(value: Option<&Value>) -> String {
-    let Some(value) = value else {
-        return en::happened_absent();
-    };
-    let text = match value {
+    match value {
+        None => en::happened_absent(),
+        Some(value) => visible(&shorten(&value_text(value), MAX_VALUE)).into_owned(),
+    }
+}
+
+/// The change of a value: `8 → 3`. Of two long values a part is left in which they differ.
+pub fn written_change(before: Option<&Value>, after: Option<&Value>) -> String {
+    let (mut old, mut new) = (written(before), written(after));
+    if let (Some(before), Some(after)) = (before, after)
+        && before != after
+        && old == new
+    {
+        let (before, after) = (value_text(before), value_text(after));
+        let both = before.chars().zip(after.chars());
+        let same = both.take_while(|(old, new)| old == new).count();
+        (old, new) = (part_from(&before, same), part_from(&after, same));
+    }
+    format!("{old} → {new}")
+}
+
+fn value_text(value: &Value) -> String {
+    match value {
         Value::String(text) if text.is_empty() => EMPTY.to_owned(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
-    };
-    visible(&shorten(&text, MAX_VALUE)).into_owned()
+    }
+}
+
+/// The part of a text in which a place is.
+fn part_from(text: &str, place: usize) -> String {
+    let begin = place.saturating_sub(BEFORE_DIFFERENCE);
+    let mut rest = text.chars().skip(begin);
+    let part: String = rest.by_ref().take(MAX_VALUE).collect();
+    let begins = if begin > 0 { "…" } else { "" };
+    let ends = if rest.next().is_some() { "…" } else { "" };
+    visible(&format!("{begins}{part}{ends}")).into_owned()
 }
 
 /// Introduces the table of ways of writing: it is about a scene, or about a manifest on a version.

@@ -17,7 +17,7 @@ use optimist_diagnose::lanes::{
 };
 use optimist_diagnose::observed::{FieldChange, Fight, ObservedVersion};
 
-use crate::diagnose::{asked, manager_name, names, owner};
+use crate::diagnose::{asked, manager_name, names, owner, owner_among};
 use crate::edits::{field, value};
 use crate::en;
 
@@ -325,7 +325,8 @@ fn moment(micros: u64) -> String {
 
 /// Says which managers fight over a field, or that one of them took back what the other wrote.
 pub fn fight_title(fight: &Fight) -> String {
-    let names: Vec<String> = fight.managers.iter().map(crate::diagnose::owner).collect();
+    let names = fight.managers.iter();
+    let names: Vec<String> = names.map(|it| owner_among(it, &fight.managers)).collect();
     match names.as_slice() {
         [corrects, other] if fight.is_correction() => {
             en::happened_correction(other, &fight.field, corrects)
@@ -336,7 +337,15 @@ pub fn fight_title(fight: &Fight) -> String {
 
 /// Says the pace at which a field changes.
 pub fn fight_pace(field: &Path, pace: Pace) -> String {
-    en::fight_pace(field, &pace.changes, &pace.seconds, &pace.per_hour())
+    let tenths = (pace.micros + 50_000) / 100_000;
+    match pace.per_hour() {
+        Some(hour) => en::fight_pace(field, &pace.changes, &((tenths + 5) / 10), &hour),
+        None if tenths % 10 == 0 => en::fight_span(field, &pace.changes, &(tenths / 10)),
+        None => {
+            let seconds = format!("{}.{}", tenths / 10, tenths % 10);
+            en::fight_span(field, &pace.changes, &seconds)
+        }
+    }
 }
 
 /// Says the way in which each manager of a fight writes the field.
@@ -355,11 +364,12 @@ pub fn fight_writers(fight: &Fight) -> String {
 
 /// Says a way out that ended a fight when it was run.
 pub fn fight_remedy(remedy: &FightRemedy) -> String {
+    // What they do follows their names, too.
     let left = remedy.others.iter().map(|other| match other.operation {
-        ManagedFieldsOperation::Apply => en::fight_left_out(&other.name),
-        ManagedFieldsOperation::Update => en::fight_not_set(&other.name),
+        ManagedFieldsOperation::Apply => en::fight_left_out(&owner(other)),
+        ManagedFieldsOperation::Update => en::fight_not_set(&owner(other)),
     });
-    let keeper = &remedy.keeper.name;
+    let keeper = &owner_among(&remedy.keeper, &remedy.others);
     let gap = remedy.has_gap.then(|| en::fight_gap(keeper));
     let says = [en::fight_left(keeper)].into_iter().chain(left);
     says.chain(gap).collect::<Vec<String>>().join(" ")

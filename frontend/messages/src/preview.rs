@@ -15,7 +15,7 @@ use crate::{en, ways};
 
 /// Returns the title, and the sentences under it: how the tool ran, and what it does after a refusal.
 pub fn headline(preview: &Preview, tool: Preset) -> (String, Vec<String>) {
-    let all = preview.rows.len();
+    let all = preview.concerned();
     let not_run = preview.outcomes.get(&PreviewOutcome::NotRun);
     let says = en::upgrade_says(&ways::client_long(tool));
     let (title, mut says) = match (preview.refusals(), not_run) {
@@ -265,7 +265,14 @@ pub fn troubles(row: &PreviewRow) -> Vec<String> {
         }
         kind => trouble(*kind),
     };
-    row.troubles.iter().filter_map(said).collect()
+    let when = |kind: &Trouble| {
+        let says = said(kind)?;
+        Some(match row.happens(*kind) {
+            true => says,
+            false => en::upgrade_trouble_later(&says),
+        })
+    };
+    row.troubles.iter().filter_map(when).collect()
 }
 
 /// The fields to show in the line of an object: of a refusal those in conflict; of a new object none.

@@ -14,7 +14,7 @@ use optimist_diagnose::ways::{
 use optimist_exports::markdown::{head, row, text};
 
 use crate::claims::{is_open, open_answer, open_questions};
-use crate::diagnose::{manager_name, names, owner_beside, written};
+use crate::diagnose::{manager_name, names, owner_beside, written, written_change};
 use crate::edits::{column_heads, fields};
 use crate::{client, en};
 
@@ -172,7 +172,7 @@ pub fn fate(row: &Row, outcome: &FieldOutcome) -> String {
         FieldEffect::TakenOver
         | FieldEffect::Changed
         | FieldEffect::Added
-        | FieldEffect::Removed => format!("{} → {}", written(before), written(after)),
+        | FieldEffect::Removed => written_change(before, after),
         FieldEffect::Refused | FieldEffect::Kept => en::ways_stays(&written(after)),
         FieldEffect::Shared | FieldEffect::OwnersChanged | FieldEffect::LeftBehind => {
             written(after)

@@ -144,13 +144,19 @@ fn a_reaction_to_a_conflict_is_said_with_its_own_step() {
 #[test]
 fn the_pace_of_a_fight_is_told_by_the_time_between_its_first_and_its_last_change() {
     let field = Path(vec![PathElement::Field("data".into())]);
-    let pace = Pace {
-        changes: 3,
-        seconds: 20,
-    };
+    let pace = |micros: u64| Pace { changes: 3, micros };
     assert_eq!(
-        fight_pace(&field, pace),
-        ".data changed 3 times. The last change came 20 s after the first one: at this pace about 360 changes an hour."
+        fight_pace(&field, pace(200_000_000)),
+        ".data changed 3 times. The last change came 200 s after the first one: at this pace about 36 changes an hour."
+    );
+    // A few seconds say nothing of an hour, and a part of a second is not a second.
+    assert_eq!(
+        fight_pace(&field, pace(20_000_000)),
+        ".data changed 3 times. The last change came 20 s after the first one."
+    );
+    assert_eq!(
+        fight_pace(&field, pace(801_234)),
+        ".data changed 3 times. The last change came 0.8 s after the first one."
     );
 }
 

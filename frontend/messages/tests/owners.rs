@@ -1,15 +1,19 @@
 //! The owners of a field before and after a write, in words.
 
-use optimist_apiserver::apply::Manager;
+use optimist_apiserver::apply::{ManagedFieldsOperation, Manager};
 use optimist_client::Preset;
 use optimist_diagnose::case::Case;
+use optimist_diagnose::fight_remedy::FightRemedy;
 use optimist_diagnose::message::reported_errors;
 use optimist_diagnose::ownership::label;
 use optimist_diagnose::ways::{
     ChangeTable, FieldEffect, FieldOutcome, OnOwned, ReleaseMethod, WantedChange, Way,
 };
 use optimist_messages::cards;
-use optimist_messages::diagnose::{error_facts, owners_change, written};
+use optimist_messages::diagnose::{
+    entry_owner, error_facts, line_owners, owners_change, written, written_change,
+};
+use optimist_messages::lanes::fight_remedy;
 use optimist_messages::value;
 use serde_json::{Value, json};
 
@@ -130,4 +134,82 @@ fn a_manager_without_a_name_is_said_to_have_none() {
 fn a_text_without_a_character_is_seen() {
     assert_eq!(written(Some(&json!(""))), "\"\"");
     assert_eq!(value(Some(&json!(""))), "\"\"");
+}
+
+fn manager(name: &str, operation: ManagedFieldsOperation, subresource: &str) -> Manager {
+    Manager::new(name, operation, "v1", subresource)
+}
+
+#[test]
+fn two_entries_of_one_name_are_told_apart_by_what_they_do() {
+    let mut live = deployment("flux", "Apply");
+    let mut other = live["metadata"]["managedFields"][0].clone();
+    other["operation"] = "Update".into();
+    let entries = live["metadata"]["managedFields"].as_array_mut();
+    entries.expect("it has owners").push(other);
+    let installed = Case::about(live).install().expect("it is installed");
+    let ownership = installed.ownership();
+    let named = ownership
+        .managers
+        .iter()
+        .map(|it| entry_owner(&ownership, it));
+    assert_eq!(named.collect::<Vec<_>>(), ["flux (Apply)", "flux (Update)"]);
+    let replicas = ownership
+        .lines
+        .iter()
+        .find(|it| it.line.pointer == "/spec/replicas");
+    let replicas = replicas.expect("it has a line");
+    assert_eq!(
+        line_owners(&ownership, replicas),
+        "flux (Apply), flux (Update)"
+    );
+}
+
+#[test]
+fn a_way_out_of_a_fight_names_the_subresource_of_a_manager() {
+    let [apply, update] = [
+        ManagedFieldsOperation::Apply,
+        ManagedFieldsOperation::Update,
+    ];
+    let scale = manager("kubectl", update, "scale");
+    let applies = manager("kubectl", apply, "");
+    let remedy = |keeper: &Manager, other: &Manager| {
+        fight_remedy(&FightRemedy {
+            keeper: keeper.clone(),
+            others: vec![other.clone()],
+            has_gap: false,
+        })
+    };
+    assert_eq!(
+        remedy(&scale, &applies),
+        "Leave it to kubectl · /scale. Take it out of what kubectl applies."
+    );
+    assert_eq!(
+        remedy(&applies, &scale),
+        "Leave it to kubectl. Let kubectl · /scale no longer set it."
+    );
+    // Of two entries without a subresource, the operation is the difference.
+    assert_eq!(
+        remedy(&applies, &manager("kubectl", update, "")),
+        "Leave it to kubectl (Apply). Let kubectl no longer set it."
+    );
+}
+
+#[test]
+fn two_long_values_show_where_they_differ() {
+    let metrics = |target: u32| {
+        json!([{"resource": {"name": "cpu", "target": {"averageUtilization": target, "type": "Utilization"}},
+            "type": "Resource"}])
+    };
+    let said = written_change(Some(&metrics(80)), Some(&metrics(70)));
+    let (before, after) = said.split_once(" → ").expect("it is a change");
+    assert!(
+        before.contains("\":80,") && after.contains("\":70,"),
+        "{said}"
+    );
+    // Whatever is in sight stays as it is.
+    assert_eq!(written_change(Some(&json!(8)), None), "8 → absent");
+    let long = "x".repeat(200);
+    let said = written_change(Some(&json!(long)), Some(&json!(format!("{long}y"))));
+    assert!(said.ends_with("xy"), "{said}");
 }

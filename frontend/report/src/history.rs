@@ -2,7 +2,7 @@
 
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::lanes::Pace;
-use optimist_diagnose::observed::{FieldChange, Fight};
+use optimist_diagnose::observed::{FieldChange, Fight, is_record_of_apply};
 use optimist_exports::markdown;
 use optimist_messages::{diagnose as messages, label, lanes};
 use optimist_state::ObservedHistory;
@@ -48,7 +48,16 @@ pub fn without_fight(history: &ObservedHistory) -> Option<String> {
         Some(problem) => Some(label::happened_managed_fields(problem)),
         None if history.versions.len() < 2 => Some(label::happened_one_version()),
         None if history.changes.is_empty() => Some(label::happened_nothing()),
-        None => (is_quiet && history.owned).then(label::happened_no_fight),
+        None => (is_quiet && history.owned).then(|| no_fight(history)),
+    }
+}
+
+fn no_fight(history: &ObservedHistory) -> String {
+    let mut changes = history.changes.iter();
+    let says = label::happened_no_fight();
+    match changes.any(|change| is_record_of_apply(&change.field)) {
+        true => format!("{says} {}", label::happened_without_record()),
+        false => says,
     }
 }
 
@@ -119,10 +128,5 @@ fn who(change: &FieldChange) -> String {
 
 /// `3 → 8`.
 pub(crate) fn values(change: &FieldChange) -> String {
-    let (before, after) = (change.before.as_ref(), change.after.as_ref());
-    format!(
-        "{} → {}",
-        messages::written(before),
-        messages::written(after)
-    )
+    messages::written_change(change.before.as_ref(), change.after.as_ref())
 }

@@ -25,7 +25,7 @@ pub(crate) fn owners(out: &mut CaseDocument, reading: &CaseReading) {
         out.says(&messages::case_note(note));
     }
     for entry in &ownership.managers {
-        let name = messages::owner(&entry.manager);
+        let name = messages::entry_owner(ownership, entry);
         let count = entry.fields.len();
         out.about(
             &label::owners_chip(&name, &count),

@@ -5,7 +5,7 @@ use optimist_client::visible;
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::lanes::Pace;
 use optimist_diagnose::observed::{FieldChange, Fight};
-use optimist_messages::diagnose::{self as messages, written};
+use optimist_messages::diagnose::{self as messages, written, written_change};
 use optimist_messages::{label, lanes};
 use optimist_report::without_fight;
 use serde_json::Value;
@@ -114,7 +114,9 @@ fn verdict(history: &ObservedHistory) -> Html {
 
 /// A field that managers fight over, with a link to each step of the fight.
 pub(super) fn of_fight(sender: &Dispatcher, recorded: &Recorded, fight: &Fight) -> Html {
-    let names: Vec<String> = fight.managers.iter().map(messages::owner).collect();
+    let names = fight.managers.iter();
+    let names = names.map(|it| messages::owner_among(it, &fight.managers));
+    let names: Vec<String> = names.collect();
     let all = recorded.changes().into_iter();
     let all: Vec<_> = all.filter(|(_, it)| it.field == fight.field).collect();
     let (Some((first, begin)), Some((last, _))) = (all.first(), all.last()) else {
@@ -138,9 +140,10 @@ pub(super) fn of_fight(sender: &Dispatcher, recorded: &Recorded, fight: &Fight) 
                 }
             </p>
             <ol class="flips" aria-label={label::happened_chart(&names.join(", "))}>
-                { flip(known, begin.owner_before.as_ref(), begin.before.as_ref(), before, Html::default()) }
+                { flip(known, &fight.managers, begin.owner_before.as_ref(), begin.before.as_ref(), before, Html::default()) }
                 { for all.iter().take(MAX_FLIPS).map(|(row, it)| flip(
                     known,
+                    &fight.managers,
                     it.by.as_ref(),
                     it.after.as_ref(),
                     recorded.row(*row).and_then(version_after),
@@ -178,6 +181,7 @@ fn ways_out(fight: &Fight) -> Html {
 /// One value of a field: in the colour and the pattern of its manager.
 fn flip(
     known: &[String],
+    beside: &[Manager],
     by: Option<&Manager>,
     value: Option<&Value>,
     version: Option<&str>,
@@ -186,7 +190,7 @@ fn flip(
     let number = by.and_then(|by| number_of(known, by));
     html! {
         <li class={classes!(number.map(look))}>
-            { marked(known, by) }
+            { marked(known, beside, by) }
             <b>{ written(value) }</b>
             <span>
                 if let Some(version) = version {
@@ -199,8 +203,8 @@ fn flip(
     }
 }
 
-/// A manager with its mark; who it was if that is known.
-pub(super) fn marked(known: &[String], by: Option<&Manager>) -> Html {
+/// A manager with its mark, told apart from those beside it; who it was if that is known.
+fn marked(known: &[String], beside: &[Manager], by: Option<&Manager>) -> Html {
     let Some(by) = by else {
         return html! {
             <span class="by" title={label::happened_unknown_hint()}>
@@ -213,7 +217,7 @@ pub(super) fn marked(known: &[String], by: Option<&Manager>) -> Html {
             if let Some(number) = number_of(known, by) {
                 <span class={classes!("owner", look(number))} />
             }
-            { visible(&messages::owner(by)).into_owned() }
+            { visible(&messages::owner_among(by, beside)).into_owned() }
         </span>
     }
 }
@@ -226,15 +230,21 @@ fn changes(id: &ObjectId, history: &ObservedHistory) -> Html {
     let place = |field: &Path| history.changes.iter().position(|it| it.field == *field);
     all.sort_by_cached_key(|(change, _)| place(&change.field));
     let more = all.len().saturating_sub(MAX_CHANGES);
+    let mut managers: Vec<Manager> = Vec::new();
+    for by in all.iter().filter_map(|(change, _)| change.by.as_ref()) {
+        if !managers.contains(by) {
+            managers.push(by.clone());
+        }
+    }
     let row = |&(change, time): &(&FieldChange, &Option<String>)| {
         html! {
             <tr>
                 <td class="code">{ visible(&change.field.to_string()).into_owned() }</td>
                 <td>{ change.resource_version.clone() }</td>
                 <td>{ time.clone().unwrap_or_default() }</td>
-                <td>{ marked(&history.manager_names, change.by.as_ref()) }</td>
+                <td>{ marked(&history.manager_names, &managers, change.by.as_ref()) }</td>
                 <td class="code">
-                    { written(change.before.as_ref()) }{ " → " }{ written(change.after.as_ref()) }
+                    { written_change(change.before.as_ref(), change.after.as_ref()) }
                 </td>
             </tr>
         }

@@ -320,7 +320,7 @@ fn chips(props: &OwnersProps, ownership: &ObjectOwnership, numbers: &[usize]) ->
         chip(
             OwnerFilter::Manager(number),
             html! { <span class={classes!("owner", numbers.get(number).map(|it| look(*it)))} /> },
-            messages::owner(&entry.manager),
+            messages::entry_owner(ownership, entry),
             messages::manager_entry(entry),
             entry.fields.len(),
         )

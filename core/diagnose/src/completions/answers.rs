@@ -41,7 +41,10 @@ pub(super) fn of_scene(scene: &Scene, error: &ReportedError) -> Vec<CompletionAn
         CompletionAnswer::AppliedBefore,
         CompletionAnswer::OtherValues,
     ];
-    let updates = |it: &&ManagerConflict| it.api_version.is_some() && it.subresource.is_none();
+    let updates = |it: &&ManagerConflict| {
+        let can_keep_record = !WITHOUT_RECORD.contains(&it.manager.as_str());
+        it.api_version.is_some() && it.subresource.is_none() && can_keep_record
+    };
     let mut managers: Vec<&str> = Vec::new();
     for conflict in conflicts.iter().filter(updates) {
         if !managers.contains(&conflict.manager.as_str()) {
@@ -71,6 +74,20 @@ pub(super) fn of_scene(scene: &Scene, error: &ReportedError) -> Vec<CompletionAn
     );
     answers
 }
+
+/// The default managers of commands of kubectl that do not write the annotation of client-side apply (`AddFieldManagerFlagVar`
+/// in `k8s.io/kubectl/pkg/cmd/`, v0.36). `kubectl edit` writes it with `--save-config` alone
+/// (`k8s.io/kubectl/pkg/cmd/util/editor/editoptions.go visitAnnotation`), which is not taken to be: its users edit what
+/// another command applied. `kubectl replace` renews it, and `kubectl create --save-config` is meant for a later apply.
+const WITHOUT_RECORD: [&str; 7] = [
+    "kubectl-annotate",
+    "kubectl-edit",
+    "kubectl-label",
+    "kubectl-patch",
+    "kubectl-rollout",
+    "kubectl-set",
+    "kubectl-taint",
+];
 
 /// The answers for an object that was printed without its owners.
 pub(super) fn of_owners(installed: &Installed) -> Vec<CompletionAnswer> {

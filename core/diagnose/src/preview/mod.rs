@@ -106,7 +106,8 @@ pub struct Preview {
     pub rows: Vec<PreviewRow>,
     /// The number of objects with each outcome.
     pub outcomes: BTreeMap<PreviewOutcome, usize>,
-    /// The number of objects with each kind of trouble.
+    /// The number of objects with each kind of trouble. What the tool would do with an object to which it does not come
+    /// is not counted.
     pub troubles: BTreeMap<Trouble, usize>,
     /// The tool's treatment of the other manifests if one is refused.
     pub after_refusal: AfterRefusal,
@@ -132,6 +133,12 @@ impl Preview {
         refused.count()
     }
 
+    /// Returns the number of objects that the tool is to write or to delete: all that it does not leave alone.
+    pub fn concerned(&self) -> usize {
+        let left = self.outcomes.get(&PreviewOutcome::NotTouched);
+        self.rows.len() - left.copied().unwrap_or_default()
+    }
+
     /// Returns the assumptions of the rows that are about the tool: each once, in the order of the rows.
     pub fn assumed_of_tool(&self) -> Vec<&Assumed> {
         let mut all: Vec<&Assumed> = Vec::new();
@@ -150,7 +157,7 @@ impl Preview {
         let (mut outcomes, mut troubles) = (BTreeMap::new(), BTreeMap::new());
         for row in &rows {
             *outcomes.entry(row.outcome).or_default() += 1;
-            for trouble in &row.troubles {
+            for trouble in row.troubles.iter().filter(|it| row.happens(**it)) {
                 *troubles.entry(*trouble).or_default() += 1;
             }
         }

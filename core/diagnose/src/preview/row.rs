@@ -324,6 +324,12 @@ impl PreviewRow {
         self.later.unwrap_or(self.outcome)
     }
 
+    /// Returns whether a trouble comes with this write. An object to which the tool does not come has all others only once
+    /// no other object is refused.
+    pub fn happens(&self, trouble: Trouble) -> bool {
+        self.outcome != PreviewOutcome::NotReached || trouble == Trouble::NotReached
+    }
+
     /// Returns whether the tool changes something: the content, or the owners.
     pub(super) fn has_effect(&self) -> bool {
         match self.outcome {

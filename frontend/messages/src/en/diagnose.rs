@@ -273,6 +273,7 @@ crate::catalogue::messages! {
     happened_returns(field, changes, returns) "{field} changed {changes} {changes|time|times}, and {returns} {returns|change|changes} went back to an earlier value.";
     happened_not_owned() "The versions do not say who wrote: they were printed without managedFields. Print them again with this option: --show-managed-fields";
     happened_no_fight() "No manager changed a field again after another manager had changed it.";
+    happened_without_record() "The annotation kubectl.kubernetes.io/last-applied-configuration is left out: kubectl writes it by itself.";
     happened_nothing() "No field changed between these versions.";
     happened_one_version() "There is only one version, so there is nothing to compare. A watch shows changes: ";
     happened_watch_command() "kubectl get deployment NAME -n NAMESPACE -w -o json --output-watch-events --show-managed-fields";
@@ -295,7 +296,7 @@ crate::catalogue::messages! {
     ways_no_definition(kind) "The definition of {kind} is not here, so values are not checked and a list counts as one value. A real API server can refuse a row that is accepted here.";
     ways_no_owners() "The object is here without managedFields. Who owns its fields is not known, so a real API server can give another answer to each apply.";
     ways_of_message(version) "The refused write on version {version}, in each way of writing. The message does not say the values and the rest of the manifest. Each row says only what holds for every manifest that was tried.";
-    ways_of(version) "Your manifest on version {version}, in each way of writing. Each row ran on an API server in this page.";
+    ways_of(version) "Your manifest on version {version}, in each way of writing. Each row ran for this object alone, on an API server in this page.";
     ways_of_scene() "The refused write on rebuilt objects, in each way of writing. Each row ran on several objects that fit the message, and says only what holds for all of them.";
     ways_contradicts(client, said, code) "The message says that {client} was refused for {said}. The row below says otherwise: {code}. So the message is about another version of the object, another manifest, another field manager, or another version or option of {client}.";
     code_for(code, fields) "{code} for {fields}";
@@ -345,6 +346,7 @@ crate::catalogue::messages! {
     if_more_fields() "another manager applied more fields";
     if_applied_before() "the writer applied the fields before";
     if_client_side(manager) "{manager} wrote the object with kubectl apply without --server-side";
+    if_record(manager) "{manager} wrote the annotation kubectl.kubernetes.io/last-applied-configuration";
     if_untracked() "the object has no managedFields";
     if_small_manifest() "the manifest has only these fields";
     if_server_side_release() "Helm applied the last release server-side";

@@ -42,6 +42,7 @@ crate::catalogue::messages! {
     fight_more(count) "{count} more {count|fight is|fights are} below.";
     fight_steps(count, first, last) "The value changed hands {count} {count|time|times} from step {first} to step {last}.";
     fight_pace(field, count, seconds, hour) "{field} changed {count} times. The last change came {seconds} s after the first one: at this pace about {hour} changes an hour.";
+    fight_span(field, count, seconds) "{field} changed {count} times. The last change came {seconds} s after the first one.";
     fight_applies(manager) "{manager} applies it (server-side apply).";
     fight_updates(manager) "{manager} updates or patches it.";
     fight_updates_through(manager, subresource) "{manager} updates or patches it through /{subresource}.";

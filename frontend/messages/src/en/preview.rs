@@ -46,6 +46,7 @@ crate::catalogue::messages! {
     upgrade_hook_failed() "The tool deletes the object when the hook has failed.";
     upgrade_outcome_not_reached() "not reached";
     upgrade_later(outcome) "When no other object is refused, it is {outcome}.";
+    upgrade_trouble_later(trouble) "once no other object is refused: {trouble}";
     upgrade_stopped_before() "the tool stops before it";
     upgrade_stops_then() "the tool does this before it stops";
     upgrade_outcome_changed() "changed";

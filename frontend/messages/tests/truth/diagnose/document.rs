@@ -888,6 +888,8 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         };
         let name = said.text("name");
         let name = name.split(" · ").next().unwrap_or_default();
+        // What it does tells it apart from another one of its name.
+        let name = name.split(" (").next().unwrap_or_default();
         let mut of = entries(live)
             .iter()
             .filter(|entry| text(entry, "manager") == name)

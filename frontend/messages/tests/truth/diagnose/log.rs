@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::pasted::Pasted;
 use super::rows::is_value;
-use super::versions::{is_about, is_entry};
+use super::versions::{is_about, is_named_entry};
 use crate::hearing::ConditionOf;
 use crate::judge::leaves;
 use crate::said::Said;
@@ -218,7 +218,7 @@ fn owns(it: &Recorded, manager: &str, operation: &str, subresource: Option<&str>
         let entries = line["responseObject"]["metadata"]["managedFields"].as_array();
         entries.into_iter().flatten()
     });
-    entries.any(|entry| is_entry(entry, manager, operation, subresource))
+    entries.any(|entry| is_named_entry(entry, manager, operation, subresource))
 }
 
 /// The conditions of sentences about the log.
@@ -274,6 +274,10 @@ pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[
     }),
     ("fight_pace", |said, it| {
         let (count, seconds) = (said.number("count")?, said.number("seconds")?);
+        // Less than a minute says little of an hour.
+        if seconds < 60 {
+            return Some(false);
+        }
         let times = it.steps.iter().filter(|line| accepted(line));
         let times = times.filter_map(|line| Timestamp::parse(line["stageTimestamp"].as_str()?));
         let times: Vec<u64> = times.map(|time| time.seconds).collect();
@@ -287,6 +291,18 @@ pub const LOG: &[(&str, ConditionOf<Recorded>)] = &[
                 && count as usize <= times.len()
                 && is_about(said.number("hour")?, (count - 1) * 3600 / seconds),
         )
+    }),
+    ("fight_span", |said, it| {
+        let (count, seconds) = (said.number("count")?, said.text("seconds"));
+        let seconds: f64 = seconds.parse().ok()?;
+        let times = it.steps.iter().filter(|line| accepted(line));
+        let times = times.filter_map(|line| Timestamp::parse(line["stageTimestamp"].as_str()?));
+        let times: Vec<u64> = times.map(|time| time.seconds).collect();
+        let apart = |begin: &u64| {
+            let mut later = times.iter();
+            later.any(|end| (end.saturating_sub(*begin) as f64 - seconds).abs() <= 1.0)
+        };
+        Some(seconds < 60.0 && times.iter().any(apart) && count as usize <= times.len())
     }),
     ("fight_left", |said, it| {
         let keeper = said.text("keeper");

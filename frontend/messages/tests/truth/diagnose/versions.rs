@@ -1,5 +1,6 @@
 //! Conditions of what is said of versions: what changed, who changed it, and what goes back and forth.
 
+use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_apiserver::environment::Timestamp;
 use optimist_apiserver::object::{Metadata, text};
 use serde_json::Value;
@@ -82,20 +83,53 @@ fn flips(it: &Pasted, field: &str) -> usize {
 
 /// Returns whether a version has an entry of this manager, and with this subresource if it is
 /// given.
-fn writes(it: &Pasted, manager: &str, operation: &str, subresource: Option<&str>) -> bool {
+fn writes(it: &Pasted, named: &str, operation: &str, subresource: Option<&str>) -> bool {
     let mut entries = it.versions.iter().flat_map(|version| {
         let entries = version["metadata"]["managedFields"].as_array();
         entries.into_iter().flatten()
     });
-    entries.any(|entry| is_entry(entry, manager, operation, subresource))
+    entries.any(|entry| is_named_entry(entry, named, operation, subresource))
+}
+
+/// Returns whether an entry is the one that a sentence names: `kubectl`, `kubectl · /scale`, `kubectl (Apply)`.
+pub fn is_named_entry(
+    entry: &Value,
+    named: &str,
+    operation: &str,
+    subresource: Option<&str>,
+) -> bool {
+    let (name, through) = match named.split_once(" · /") {
+        Some((name, through)) => (name, Some(through)),
+        None => (named, subresource),
+    };
+    let name = name
+        .strip_suffix(&format!(" ({operation})"))
+        .unwrap_or(name);
+    is_entry(entry, name, operation, through)
 }
 
 /// Returns whether an entry of `managedFields` is of this manager, and of this subresource if it is
 /// given.
-pub fn is_entry(entry: &Value, manager: &str, operation: &str, subresource: Option<&str>) -> bool {
+fn is_entry(entry: &Value, manager: &str, operation: &str, subresource: Option<&str>) -> bool {
     text(entry, "manager") == manager
         && text(entry, "operation") == operation
         && subresource.is_none_or(|it| text(entry, "subresource") == it)
+}
+
+/// Returns whether so many versions changed a field, the last one so many seconds after the first one.
+fn are_apart(it: &Pasted, field: &str, count: u64, seconds: u64) -> Option<bool> {
+    let changes = of_field(it, field);
+    let mut versions: Vec<usize> = changes.iter().map(|change| change.at).collect();
+    versions.dedup();
+    let written = |at: &usize| {
+        let entries = it.versions[*at]["metadata"]["managedFields"].as_array();
+        let times = entries.into_iter().flatten().map(|entry| &entry["time"]);
+        let times = times.filter_map(|time| Timestamp::parse(time.as_str()?));
+        times.map(|time| time.seconds).collect::<Vec<u64>>()
+    };
+    let (first, last) = (written(versions.first()?), written(versions.last()?));
+    let apart = first.iter().any(|it| last.contains(&(it + seconds)));
+    Some(apart && count == versions.len() as u64)
 }
 
 pub const VERSIONS: &[(&str, ConditionOf<Pasted>)] = &[
@@ -129,26 +163,21 @@ pub const VERSIONS: &[(&str, ConditionOf<Pasted>)] = &[
         if !it.log.is_empty() {
             return Some(true);
         }
-        let mut versions: Vec<usize> = of_field(it, &said.text("field"))
-            .iter()
-            .map(|change| change.at)
-            .collect();
-        versions.dedup();
-        let seconds = said.number("seconds")?;
-        let written = |at: &usize| {
-            let entries = it.versions[*at]["metadata"]["managedFields"].as_array();
-            let times = entries.into_iter().flatten().map(|entry| &entry["time"]);
-            let times = times.filter_map(|time| Timestamp::parse(time.as_str()?));
-            times.map(|time| time.seconds).collect::<Vec<u64>>()
-        };
-        let (first, last) = (written(versions.first()?), written(versions.last()?));
-        let apart = first.iter().any(|it| last.contains(&(it + seconds)));
-        let count = said.number("count")?;
+        let (count, seconds) = (said.number("count")?, said.number("seconds")?);
+        let hour = said.number("hour")?;
+        // Less than a minute says little of an hour.
         Some(
-            apart
-                && count == versions.len() as u64
-                && is_about(said.number("hour")?, (count - 1) * 3600 / seconds),
+            seconds >= 60
+                && are_apart(it, &said.text("field"), count, seconds)?
+                && is_about(hour, (count - 1) * 3600 / seconds),
         )
+    }),
+    ("fight_span", |said, it| {
+        if !it.log.is_empty() {
+            return Some(true);
+        }
+        let (count, seconds) = (said.number("count")?, said.number("seconds")?);
+        Some(seconds < 60 && are_apart(it, &said.text("field"), count, seconds)?)
     }),
     ("fight_left", |said, it| {
         let keeper = said.text("keeper");
@@ -217,11 +246,16 @@ pub const VERSIONS: &[(&str, ConditionOf<Pasted>)] = &[
         let mut fields: Vec<String> = changes(it).iter().map(|it| printed(&it.place)).collect();
         fields.sort();
         fields.dedup();
+        fields.retain(|field| !field.ends_with(LAST_APPLIED));
         let fights = |field: &String| {
             let changes = of_field(it, field);
             changes.iter().all(|change| change.by.is_some()) && flips(it, field) >= 2
         };
         Some(!fields.iter().any(fights))
+    }),
+    ("happened_without_record", |_, it| {
+        let mut fields = changes(it).into_iter().map(|it| printed(&it.place));
+        Some(fields.any(|field| field.ends_with(LAST_APPLIED)))
     }),
     ("happened_nothing", |_, it| {
         Some(it.versions.len() > 1 && changes(it).is_empty())
