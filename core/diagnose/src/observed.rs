@@ -5,11 +5,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use optimist_apiserver::apply::{
-    LAST_APPLIED, Manager, Managers, Owned, Path, PathElement, differing,
-};
+use optimist_apiserver::apply::{Manager, Managers, Owned, Path, PathElement, differing};
 use optimist_apiserver::schema::Struct;
 use optimist_apiserver::server::EventType;
+use optimist_client::is_last_applied;
 use serde_json::Value;
 
 use crate::fight_remedy::FightRemedy;
@@ -405,24 +404,15 @@ impl Fight {
 /// it back.
 pub const MIN_FLIPS: usize = 2;
 
-/// Returns whether a field is the annotation in which kubectl keeps what it applied last. Its clients write it by
-/// themselves, and nobody means its value (`k8s.io/kubectl/pkg/util/apply.go CreateOrUpdateAnnotation`, v0.36).
-pub fn is_record_of_apply(field: &Path) -> bool {
-    match field.0.last() {
-        Some(PathElement::Field(name)) => name == LAST_APPLIED,
-        _ => false,
-    }
-}
-
 /// The fields that managers fight over, the most flips first. Changes without a known manager are left
-/// out, and those of [the record of an apply](is_record_of_apply).
+/// out, and those of [the annotation of client-side apply](is_last_applied).
 pub fn fights(changes: &[FieldChange]) -> Vec<Fight> {
     let mut fights: Vec<Fight> = Vec::new();
     for change in changes {
         let Some(manager) = &change.by else {
             continue;
         };
-        if is_record_of_apply(&change.field) {
+        if is_last_applied(&change.field) {
             continue;
         }
         let known = fights.iter().position(|fight| fight.field == change.field);

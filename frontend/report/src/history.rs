@@ -1,8 +1,9 @@
 //! Writes the history of an object, from its versions.
 
+use optimist_client::is_last_applied;
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::lanes::Pace;
-use optimist_diagnose::observed::{FieldChange, Fight, is_record_of_apply};
+use optimist_diagnose::observed::{FieldChange, Fight};
 use optimist_exports::markdown;
 use optimist_messages::{diagnose as messages, label, lanes};
 use optimist_state::ObservedHistory;
@@ -55,7 +56,7 @@ pub fn without_fight(history: &ObservedHistory) -> Option<String> {
 fn no_fight(history: &ObservedHistory) -> String {
     let mut changes = history.changes.iter();
     let says = label::happened_no_fight();
-    match changes.any(|change| is_record_of_apply(&change.field)) {
+    match changes.any(|change| is_last_applied(&change.field)) {
         true => format!("{says} {}", label::happened_without_record()),
         false => says,
     }

@@ -54,9 +54,7 @@ impl NamedEdit<'_> {
             Self::Name(name) => return names(place).contains(name),
         };
         match (edit.name(), value) {
-            ("deletion", _) => {
-                place.is_empty() || place[..] == ["metadata", "deletionTimestamp"]
-            }
+            ("deletion", _) => place.is_empty() || place[..] == ["metadata", "deletionTimestamp"],
             ("edit_removed", None) => names(place).contains(&edit.text("field")),
             ("edit_removed", Some(_)) => false,
             ("edit_set", Some(value)) => {
