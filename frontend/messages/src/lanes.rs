@@ -340,7 +340,7 @@ pub fn fight_pace(field: &Path, pace: Pace) -> String {
     let tenths = (pace.micros + 50_000) / 100_000;
     match pace.per_hour() {
         Some(hour) => en::fight_pace(field, &pace.changes, &((tenths + 5) / 10), &hour),
-        None if tenths % 10 == 0 => en::fight_span(field, &pace.changes, &(tenths / 10)),
+        None if tenths.is_multiple_of(10) => en::fight_span(field, &pace.changes, &(tenths / 10)),
         None => {
             let seconds = format!("{}.{}", tenths / 10, tenths % 10);
             en::fight_span(field, &pace.changes, &seconds)

@@ -124,31 +124,6 @@ impl Row {
         )
     }
 
-    /// Returns whether the value of a field changes without a value in the manifest: the API server sets it, most often a
-    /// default. What a tool adds to a manifest is in the metadata.
-    pub fn is_set_by_server(&self, outcome: &FieldOutcome) -> bool {
-        let changes = matches!(
-            outcome.effect,
-            FieldEffect::TakenOver | FieldEffect::Changed
-        );
-        let is_empty = match &outcome.after {
-            Some(Value::Object(members)) => members.is_empty(),
-            Some(Value::Array(items)) => items.is_empty(),
-            _ => false,
-        };
-        let is_metadata = match outcome.field.0.first() {
-            Some(PathElement::Field(name)) => name == "metadata",
-            _ => false,
-        };
-        let is_said = outcome.wanted.is_some() || self.values_made_up;
-        changes && !is_empty && !is_metadata && !is_said && !outcome.field.is_in_status()
-    }
-
-    /// The fields of which the API server sets another value, because the manifest has none.
-    pub fn set_by_server(&self) -> impl Iterator<Item = &FieldOutcome> {
-        self.fields.iter().filter(|it| self.is_set_by_server(it))
-    }
-
     /// The command that sends each request: kubectl, also where another client sent it.
     pub fn commands(&self, resource: &Resource) -> Vec<String> {
         let commands = self.requests.iter().map(|exchange| {

@@ -69,7 +69,7 @@ impl Out {
                     all.clone().any(client_side)
                         && !place.iter().any(|it| it.contains(LAST_APPLIED))
                 });
-                own.any(|place| then.get(place).is_some() && now.get(place) != then.get(place))
+                own.any(|place| then.contains_key(place) && now.get(place) != then.get(place))
             });
         }
         let changed = self.run.changed();
