@@ -250,7 +250,12 @@ impl<'a> Judge<'a> {
         !place.is_empty()
             && sent.code < 300
             && is_in_answer
-            && objects.any(|object| leaves(object).get(place) == value)
+            && objects.any(|object| {
+                let shown = leaves(object);
+                // A Scale without replicas says that there are none.
+                let is_none = object["kind"] == "Scale" && value == Some(&Value::from(0));
+                shown.get(place) == value || is_none && !shown.contains_key(place)
+            })
     }
 
     /// Returns whether a controller has something in its cache after a step.
