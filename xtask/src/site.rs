@@ -234,7 +234,7 @@ fn put_parts(
     };
     let (first, text, worker) = (read(first)?, read(script)?, read(task)?);
     let text = String::from_utf8(text).map_or_else(FromUtf8Error::into_bytes, |text| {
-        program_script::without_indentation(text).into_bytes()
+        program_script::shortened(text).into_bytes()
     });
     let mut parts = offline::Files::new();
     for (part, path) in later {

@@ -69,7 +69,7 @@ pub fn shorten(module: &mut Module, script: &str) -> Result<String> {
     for (number, import) in module.imports.iter_mut().enumerate() {
         let name = format!("i{}", in_base_36(number));
         let long = format!(" {}: function(", import.name);
-        script = replaced(&script, &long, &format!(" {name}: function("))?;
+        script = replaced(&script, &long, &format!(" {name}("))?;
         import.name = name;
         let long = std::mem::replace(&mut import.module, MODULE.to_owned());
         if !modules.contains(&long) {
@@ -122,7 +122,7 @@ mod tests {
             .collect();
         assert_eq!(names, [("a", "i0"), ("a", "i1")]);
         let expected = "const import0 = {
-        i1: function() {}, i0: function(a) {}, };
+        i1() {}, i0(a) {}, };
         return { \"a\": import0 };";
         assert_eq!(script, expected);
         Ok(())

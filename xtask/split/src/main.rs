@@ -75,6 +75,8 @@ fn run() -> Result<()> {
             let first = modules.first_mut().context("no part")?;
             let shortened = imports::shorten(first, &text(script)?)?;
             for (part, mut module) in parts.iter().zip(modules) {
+                // It tells tools what the program needs. A browser finds out by itself.
+                module.customs.remove_raw("target_features");
                 write(part, &module.emit_wasm())?;
             }
             write(script, shortened.as_bytes())
