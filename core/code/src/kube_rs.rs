@@ -2,6 +2,7 @@
 
 mod fields;
 mod literal;
+mod params;
 
 use optimist_client::RequestKind;
 use serde_json::Value;
@@ -9,6 +10,7 @@ use serde_json::Value;
 use super::call::{ClientRequest, ParsedRequest, Snippet};
 use super::edits::{Assignment, edits};
 use literal::{literal, string};
+use params::params;
 
 /// An async Rust function that sends a request: with the types of `k8s-openapi` for built-in
 /// kinds, with `DynamicObject` for others.
@@ -429,57 +431,6 @@ impl Rust<'_> {
     fn decoded(&self) -> String {
         format!("serde_json::from_value({})?", literal(self.call.body))
     }
-
-    fn post_params(&self) -> String {
-        let mut members = Vec::new();
-        if self.request.dry_run {
-            members.push("dry_run: true".to_owned());
-        }
-        if !self.request.manager.is_empty() {
-            let manager = string(&self.request.manager);
-            members.push(format!("field_manager: Some({manager}.into())"));
-        }
-        if members.len() < 2 {
-            return params("PostParams", &members);
-        }
-        format!("let params = PostParams {{ {} }};\n", members.join(", "))
-    }
-
-    fn patch_params(&self) -> String {
-        let request = self.request;
-        let manager = string(&request.manager);
-        if request.verb == RequestKind::Apply {
-            let force = if request.force { ".force()" } else { "" };
-            let dry_run = if request.dry_run { ".dry_run()" } else { "" };
-            let strict = if request.strict {
-                ".validation_strict()"
-            } else {
-                ""
-            };
-            return format!(
-                "let params = PatchParams::apply({manager}){force}{dry_run}{strict};\n"
-            );
-        }
-        let mut members = Vec::new();
-        if !request.manager.is_empty() {
-            members.push(format!("field_manager: Some({manager}.into())"));
-        }
-        if request.dry_run {
-            members.push("dry_run: true".to_owned());
-        }
-        if request.strict {
-            members.push("field_validation: Some(ValidationDirective::Strict)".to_owned());
-        }
-        params("PatchParams", &members)
-    }
-}
-
-fn params(ty: &str, members: &[String]) -> String {
-    if members.is_empty() {
-        return format!("let params = {ty}::default();\n");
-    }
-    let members = members.join(", ");
-    format!("let params = {ty} {{ {members}, ..Default::default() }};\n")
 }
 
 /// `["replicas"]`, `[0]`.

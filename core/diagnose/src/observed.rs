@@ -409,12 +409,10 @@ pub const MIN_FLIPS: usize = 2;
 pub fn fights(changes: &[FieldChange]) -> Vec<Fight> {
     let mut fights: Vec<Fight> = Vec::new();
     for change in changes {
-        let Some(manager) = &change.by else {
+        let by = change.by.as_ref();
+        let Some(manager) = by.filter(|_| !is_last_applied(&change.field)) else {
             continue;
         };
-        if is_last_applied(&change.field) {
-            continue;
-        }
         let known = fights.iter().position(|fight| fight.field == change.field);
         let at = known.unwrap_or_else(|| {
             fights.push(Fight {

@@ -274,16 +274,17 @@ fn refusal(kind: &Kind, world: &World) -> Caption {
             actor,
             reason,
             ends_watch,
-        } => {
-            let name = &world.actor(*actor).name;
-            let title = match ends_watch {
-                true => en::watch_ended_title(name),
-                false => en::refused_title(name),
-            };
-            Caption::new(title, [refused(reason)])
-        }
+        } => other_refusal(&world.actor(*actor).name, reason, *ends_watch),
         _ => Caption::default(),
     }
+}
+
+fn other_refusal(name: &str, reason: &RefusalReason, ends_watch: bool) -> Caption {
+    let title = match ends_watch {
+        true => en::watch_ended_title(&name),
+        false => en::refused_title(&name),
+    };
+    Caption::new(title, [refused(reason)])
 }
 
 fn test_failed(path: &str, wanted: &Value, found: Option<&Value>) -> String {

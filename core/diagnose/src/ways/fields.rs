@@ -207,6 +207,16 @@ impl<'v> FieldInputs<'v> {
         owned.any(|owned| owned.set.contains(path))
     }
 
+    /// Returns whether a former owner lost a field, and another one has it since: who owns nothing afterwards has taken
+    /// nothing.
+    fn is_taken(&self, before: &[Manager], after: &[Manager]) -> bool {
+        // What the writer's own name wrote through a subresource is another entry, as a conflict names it.
+        let is_other = |it: &Manager| it.name != self.writer || !it.subresource.is_empty();
+        let lost = before.iter().any(|it| is_other(it) && !after.contains(it));
+        let has = |it: &Manager| it.name == self.writer || !before.contains(it);
+        lost && after.iter().any(has)
+    }
+
     fn outcome(
         &self,
         field: Path,
@@ -221,16 +231,7 @@ impl<'v> FieldInputs<'v> {
         let printed = field.to_string();
         let refused = self.refused.iter().filter(|(field, _)| *field == printed);
         let refused_by: Vec<String> = refused.map(|(_, manager)| manager.clone()).collect();
-        // What the writer's own name wrote through a subresource is another entry, as a conflict names it.
-        let is_other = |it: &Manager| it.name != self.writer || !it.subresource.is_empty();
-        let lost = owners_before
-            .iter()
-            .any(|it| is_other(it) && !owners_after.contains(it));
-        // Who owns nothing afterwards has taken nothing.
-        let taken = lost
-            && owners_after
-                .iter()
-                .any(|it| it.name == self.writer || !owners_before.contains(it));
+        let taken = self.is_taken(&owners_before, &owners_after);
         let gained = owners_after
             .iter()
             .any(|it| it.name == self.writer && !owners_before.contains(it));

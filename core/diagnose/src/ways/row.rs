@@ -6,14 +6,13 @@ use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path, PathEleme
 use optimist_apiserver::object::text;
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_apiserver::status::causes;
-use optimist_client::{Preset, Tool, bare, client_side_managers, last_applied};
+use optimist_client::{Preset, bare, client_side_managers, last_applied};
 use optimist_code::{ClientRequest, kubectl};
 use optimist_simulation::Exchange;
 use serde_json::Value;
 
 use super::fields::{FieldEffect, FieldInputs, FieldOutcome};
-use super::instructions::applies;
-use super::second_run::SecondRun;
+use super::second_run::{SecondRun, apply_again};
 use super::server_words::in_server_words;
 use super::{ChangeContent, ChangeTable, OnOwned, RunningClient, Way, manifest, read, version_of};
 use crate::completions::OpenQuestion;
@@ -291,7 +290,8 @@ impl PartialRow {
         };
         let Some(second_run) = self.second_run.take() else {
             let same = second.is_none() && !run.is_written(table.before());
-            let again = |client: &mut RunningClient<'_>| run.again(self.way, client);
+            let again =
+                |client: &mut RunningClient<'_>| apply_again(&run.requests, self.way, client);
             let second = second.or(match self.way {
                 Way::Client(_, OnOwned::LeaveOut) => Some(&again),
                 _ => None,
@@ -350,25 +350,6 @@ impl RowRun {
 
     fn is_written(&self, before: &Value) -> bool {
         version_of(before) != version_of(&self.after)
-    }
-
-    /// Applies the manifest once more that was accepted: the fields in conflict are taken out of it for good.
-    fn again(&self, way: Way, client: &mut RunningClient<'_>) -> Option<()> {
-        let Way::Client(preset, _) = way else {
-            return None;
-        };
-        let mut applied = self.requests.iter().rev();
-        let applied = applied.find(|it| applies(it))?;
-        let plan = client.plan(Way::Client(preset, OnOwned::Usual));
-        let live = read(client.server, client.subject);
-        let manifest = Value::clone(&applied.sent);
-        client.process(Tool::with_fields(
-            plan,
-            live,
-            manifest,
-            &applied.field_manager(),
-        ));
-        Some(())
     }
 
     /// Returns the manifest that the writer declared the last time: the one in the input, or else

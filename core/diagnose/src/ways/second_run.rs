@@ -4,10 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use optimist_apiserver::server::ApiServer;
+use optimist_client::Tool;
+use optimist_simulation::Exchange;
 use serde_json::Value;
 
+use super::instructions::applies;
 use super::row::Script;
-use super::{ChangeTable, RunningClient, version_of};
+use super::{ChangeTable, OnOwned, RunningClient, Way, read, version_of};
 
 /// The time between two runs: `managedFields` have whole seconds.
 const LATER: Duration = Duration::from_secs(1);
@@ -61,4 +64,27 @@ impl SecondRun {
         let version = stored.map(|(version, _)| version.to_string());
         (code, version.unwrap_or_default() != version_of(before))
     }
+}
+
+/// Applies the manifest once more that was accepted: the fields in conflict are taken out of it for good.
+pub(super) fn apply_again(
+    requests: &[Exchange],
+    way: Way,
+    client: &mut RunningClient<'_>,
+) -> Option<()> {
+    let Way::Client(preset, _) = way else {
+        return None;
+    };
+    let mut applied = requests.iter().rev();
+    let applied = applied.find(|it| applies(it))?;
+    let plan = client.plan(Way::Client(preset, OnOwned::Usual));
+    let live = read(client.server, client.subject);
+    let manifest = Value::clone(&applied.sent);
+    client.process(Tool::with_fields(
+        plan,
+        live,
+        manifest,
+        &applied.field_manager(),
+    ));
+    Some(())
 }
