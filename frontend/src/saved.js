@@ -9,18 +9,29 @@
   // The files are behind this script.
   const whole = new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
 
-  // Five characters are four bytes, the highest digit first (`saved_page.rs` of the state).
-  const digit = (code) => (code === 125 ? 20 : code - 40);
+  // Two characters are 13 bits, the highest digit first, and one at the end is 6 (`saved_page.rs` of the state).
+  const digit = (code) => (code === 126 ? 25 : code - 35);
   const decoded = (text) => {
-    const bytes = new Uint8Array(Math.ceil(text.length / 5) * 4);
-    for (let from = 0, to = 0; from < text.length; from += 5) {
-      let word = 0;
-      for (let i = from; i < from + 5; i++) {
-        word = word * 85 + (i < text.length ? digit(text.charCodeAt(i)) : 84);
+    const last = text.length - (text.length % 2);
+    const bytes = new Uint8Array(Math.floor((last * 6.5 + (text.length - last) * 6) / 8));
+    let bits = 0;
+    let count = 0;
+    let to = 0;
+    for (let from = 0; from < text.length; from += 2) {
+      const first = digit(text.charCodeAt(from));
+      if (from < last) {
+        bits = (bits << 13) | (first * 91 + digit(text.charCodeAt(from + 1)));
+        count += 13;
+      } else {
+        bits = (bits << 6) | first;
+        count += 6;
       }
-      for (const shift of [24, 16, 8, 0]) bytes[to++] = word >>> shift;
+      for (; count >= 8; bits &= (1 << count) - 1) {
+        count -= 8;
+        bytes[to++] = bits >>> count;
+      }
     }
-    return bytes.subarray(0, Math.floor((text.length * 4) / 5));
+    return bytes;
   };
 
   const TYPES = { wasm: "application/wasm", html: "text/html" };
