@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use optimist_apiserver::object::text;
+use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::Resource;
 use serde_json::{Value, json};
 
-/// What the controller keeps of a condition: its type, and its reason and message while nothing fails or remains
+/// The conditions in their order, each with its reason and message while nothing fails or remains
 /// (`conditionTypes`, `okReasons`, `okMessages`).
 const CONDITIONS: [(&str, &str, &str); 5] = [
     (
@@ -41,7 +41,7 @@ const CONTENT_FAILURE: &str = "NamespaceDeletionContentFailure";
 const CONTENT_REMAINING: &str = "NamespaceContentRemaining";
 const FINALIZERS_REMAINING: &str = "NamespaceFinalizersRemaining";
 
-/// What is left in a namespace after its objects were deleted.
+/// The content that is left in a namespace after its objects were deleted.
 #[derive(Debug, Default)]
 pub(crate) struct RemainingContent {
     /// The number of objects of each resource, by its name and group with a point between them.
@@ -50,7 +50,7 @@ pub(crate) struct RemainingContent {
     finalizers: BTreeMap<String, usize>,
     /// The messages of what could not be deleted.
     errors: Vec<String>,
-    /// Whether the conditions do not say what is left: upstream waits for pods before it counts.
+    /// `true` if the conditions do not say what is left: upstream waits for pods before it counts.
     is_before_totals: bool,
 }
 
@@ -62,7 +62,7 @@ impl RemainingContent {
         }
         let name = format!("{}.{}", resource.plural, resource.group_version.group);
         self.resources.insert(name, objects.len());
-        for finalizer in objects.iter().flat_map(finalizers) {
+        for finalizer in objects.iter().flat_map(Metadata::finalizers) {
             *self.finalizers.entry(finalizer.to_owned()).or_default() += 1;
         }
     }
@@ -125,36 +125,23 @@ impl RemainingContent {
 
     /// The reason and the message of a condition that is true (`ProcessContentTotals`, `makeDeleteContentCondition`).
     fn failing(&self, condition: &str) -> Option<(&'static str, String)> {
-        let joined = |mut texts: Vec<String>| {
-            texts.sort();
-            texts.join(", ")
-        };
         let has_totals = !self.is_before_totals;
         match condition {
             CONTENT_FAILURE if !self.errors.is_empty() => {
-                let (count, errors) = (self.errors.len(), joined(self.errors.clone()));
+                let (count, errors) = (self.errors.len(), joined(self.errors.iter().cloned()));
                 let message =
                     format!("Failed to delete all resource types, {count} remaining: {errors}");
                 Some(("ContentDeletionFailed", message))
             }
             CONTENT_REMAINING if has_totals && !self.resources.is_empty() => {
-                let counted = self.resources.iter();
-                let counted =
-                    counted.map(|(name, count)| format!("{name} has {count} resource instances"));
-                let message = format!(
-                    "Some resources are remaining: {}",
-                    joined(counted.collect())
-                );
+                let counted = counted(&self.resources, "has");
+                let message = format!("Some resources are remaining: {counted}");
                 Some(("SomeResourcesRemain", message))
             }
             FINALIZERS_REMAINING if has_totals && !self.finalizers.is_empty() => {
-                let counted = self.finalizers.iter();
-                let counted =
-                    counted.map(|(name, count)| format!("{name} in {count} resource instances"));
-                let message = format!(
-                    "Some content in the namespace has finalizers remaining: {}",
-                    joined(counted.collect())
-                );
+                let counted = counted(&self.finalizers, "in");
+                let message =
+                    format!("Some content in the namespace has finalizers remaining: {counted}");
                 Some(("SomeFinalizersRemain", message))
             }
             _ => None,
@@ -162,8 +149,14 @@ impl RemainingContent {
     }
 }
 
-/// The finalizers of an object.
-pub(crate) fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
-    let all = object["metadata"]["finalizers"].as_array();
-    all.into_iter().flatten().filter_map(Value::as_str)
+/// The numbers of objects, in words: `configmaps. has 1 resource instances`.
+fn counted(counts: &BTreeMap<String, usize>, verb: &str) -> String {
+    let words = |(name, count)| format!("{name} {verb} {count} resource instances");
+    joined(counts.iter().map(words))
+}
+
+fn joined(texts: impl Iterator<Item = String>) -> String {
+    let mut texts: Vec<String> = texts.collect();
+    texts.sort();
+    texts.join(", ")
 }

@@ -12,7 +12,7 @@ use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, Resource};
 use serde_json::{Value, json};
 
-use crate::namespace_conditions::{RemainingContent, finalizers};
+use crate::namespace_conditions::RemainingContent;
 use crate::requests::{ApiAccess, MANAGER, list, send, send_or_refusal};
 
 /// The finalizer of a namespace that this controller takes away.
@@ -62,6 +62,7 @@ fn finalize(access: &mut ApiAccess<'_>, mut namespace: Value) {
         send(access, MANAGER, Method::PUT, &path, &namespace);
     }
 }
+
 /// Deletes the objects in a namespace. Returns what is left.
 fn delete_content(access: &mut ApiAccess<'_>, name: &str, deleted_at: &str) -> RemainingContent {
     let mut resources = namespaced(access.server);
@@ -84,7 +85,7 @@ fn delete_content(access: &mut ApiAccess<'_>, name: &str, deleted_at: &str) -> R
         }
         let left = list(access, &collection);
         remaining.count(&resource, &left);
-        let is_expected = left.iter().any(|it| finalizers(it).next().is_some())
+        let is_expected = left.iter().any(|it| !it.finalizers().is_empty())
             || resource.kind == "Pod" && is_in_grace(access.server, &before, deleted_at);
         if !left.is_empty() && !is_expected {
             let (group_version, plural) = (&resource.group_version, &resource.plural);

@@ -297,15 +297,23 @@ fn a_deployment_without_a_deadline_does_not_say_that_it_progresses() {
     assert!(matches!(&conditions[..], [one] if one["type"] == "Available"));
 }
 
-#[test]
-fn what_pods_need_stays_in_a_namespace_until_they_are_gone() {
-    let server = &mut ApiServer::default();
-    let controllers = Controllers::new(Switches {
+/// The controller of namespaces alone.
+fn of_namespaces() -> Controllers {
+    Controllers::new(Switches {
         namespaces: true,
         ..Switches::default()
-    });
+    })
+}
+
+fn create_namespace(server: &mut ApiServer) {
     let namespace = json!({"metadata": {"name": "n"}});
     assert_eq!(send(server, "POST", "/api/v1/namespaces", namespace).0, 201);
+}
+
+#[test]
+fn what_pods_need_stays_in_a_namespace_until_they_are_gone() {
+    let (server, controllers) = (&mut ApiServer::default(), of_namespaces());
+    create_namespace(server);
     let map = json!({"metadata": {"name": "m"}});
     let maps = "/api/v1/namespaces/n/configmaps";
     assert_eq!(send(server, "POST", maps, map).0, 201);
@@ -340,13 +348,8 @@ fn conditions(namespace: &Value) -> Vec<String> {
 
 #[test]
 fn a_namespace_says_what_could_not_be_deleted() {
-    let server = &mut ApiServer::default();
-    let controllers = Controllers::new(Switches {
-        namespaces: true,
-        ..Switches::default()
-    });
-    let namespace = json!({"metadata": {"name": "n"}});
-    assert_eq!(send(server, "POST", "/api/v1/namespaces", namespace).0, 201);
+    let (server, controllers) = (&mut ApiServer::default(), of_namespaces());
+    create_namespace(server);
     let pod = json!({"metadata": {"name": "p"},
         "spec": {"containers": [{"name": "c", "image": "i"}], "nodeName": "a",
             "terminationGracePeriodSeconds": 20}});

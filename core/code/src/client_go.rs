@@ -24,12 +24,7 @@ use optimist_client::{OnConflict, RequestKind};
 /// one for others.
 pub fn client_go(call: &ClientRequest<'_>) -> Snippet {
     let request = call.read();
-    let mut go = Go {
-        call,
-        request: &request,
-        imports: Imports::default(),
-        by_path: false,
-    };
+    let mut go = Go::new(call, &request);
     let code = match request.verb {
         RequestKind::Other => go.other(),
         _ => go.function().unwrap_or_else(|| go.other()),
@@ -46,6 +41,17 @@ struct Go<'a> {
     imports: Imports,
     /// `true` if the request is sent by its path, as no client has a method for it.
     by_path: bool,
+}
+
+impl<'a> Go<'a> {
+    fn new(call: &'a ClientRequest<'a>, request: &'a ParsedRequest<'a>) -> Self {
+        Self {
+            call,
+            request,
+            imports: Imports::default(),
+            by_path: false,
+        }
+    }
 }
 
 impl Go<'_> {

@@ -55,6 +55,12 @@ fn printed(warnings: &[InstructionWarning], which: fn(&InstructionWarning) -> bo
     format!("{found:?}")
 }
 
+/// The warnings of all instructions for a row.
+fn warnings(table: &ChangeTable, row: &Row) -> Vec<InstructionWarning> {
+    let instructions = table.instructions(row, true).into_iter();
+    instructions.flat_map(|it| it.warnings).collect()
+}
+
 #[test]
 fn a_field_that_vanishes_is_not_said_to_stay_in_the_object() {
     let table = of_client_side_apply();
@@ -62,11 +68,7 @@ fn a_field_that_vanishes_is_not_said_to_stay_in_the_object() {
     let removed: Vec<_> = row.with(FieldEffect::Removed).collect();
     assert_eq!(removed.len(), 1, "{:#?}", row.fields);
     assert_eq!(row.after["data"], json!({"b": "2"}));
-    let instructions = table.instructions(&row, true);
-    let warnings: Vec<_> = instructions
-        .into_iter()
-        .flat_map(|it| it.warnings)
-        .collect();
+    let warnings = warnings(&table, &row);
     let absent = |it: &InstructionWarning| matches!(it, InstructionWarning::AbsentFromNew(_));
     assert_eq!(printed(&warnings, absent), "[]");
     let removes = |it: &InstructionWarning| matches!(it, InstructionWarning::Removes(_));
@@ -78,11 +80,7 @@ fn a_field_that_the_object_keeps_is_missing_from_a_new_one() {
     let table = of_applier();
     let row = left_out(&table);
     assert_eq!(row.after["data"], json!({"a": "1", "b": "2"}));
-    let instructions = table.instructions(&row, true);
-    let warnings: Vec<_> = instructions
-        .into_iter()
-        .flat_map(|it| it.warnings)
-        .collect();
+    let warnings = warnings(&table, &row);
     let absent = |it: &InstructionWarning| matches!(it, InstructionWarning::AbsentFromNew(_));
     assert_ne!(printed(&warnings, absent), "[]");
 }

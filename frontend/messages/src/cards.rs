@@ -118,7 +118,9 @@ pub fn manager(manager: &Manager) -> String {
 
 /// The managers of a field, each differently: `kubectl`, `editor-a (Apply), editor-a (Update)`.
 pub fn managers(managers: &[&Manager]) -> String {
-    let names = managers.iter().map(|it| owner_beside(it, managers));
+    let names = managers
+        .iter()
+        .map(|it| owner_beside(it, managers.iter().copied()));
     names.collect::<Vec<_>>().join(", ")
 }
 

@@ -172,9 +172,12 @@ pub fn owner(manager: &Manager) -> String {
 
 /// Names a manager beside others. If another one has the same name, its operation follows; if that is the same
 /// too, also its version.
-pub(crate) fn owner_beside(manager: &Manager, others: &[&Manager]) -> String {
+pub fn owner_beside<'a>(
+    manager: &Manager,
+    others: impl IntoIterator<Item = &'a Manager>,
+) -> String {
     let name = owner(manager);
-    let others = others.iter().filter(|it| **it != manager);
+    let others = others.into_iter().filter(|it| *it != manager);
     let same: Vec<_> = others.filter(|it| owner(it) == name).collect();
     let operation = manager.operation.name();
     if same.is_empty() {
@@ -184,11 +187,6 @@ pub(crate) fn owner_beside(manager: &Manager, others: &[&Manager]) -> String {
     } else {
         en::owners_by(&name, &operation)
     }
-}
-
-/// Names a manager beside others, as [`owner`] does. Those of one name are told apart by what they do.
-pub fn owner_among<'a>(manager: &Manager, others: impl IntoIterator<Item = &'a Manager>) -> String {
-    owner_beside(manager, &others.into_iter().collect::<Vec<_>>())
 }
 
 /// A manager that a message names.
@@ -229,7 +227,7 @@ pub fn manager_entry(entry: &ManagerEntry) -> String {
 /// The manager of an entry, beside the others of the object.
 pub fn entry_owner(ownership: &ObjectOwnership, entry: &ManagerEntry) -> String {
     let all = ownership.managers.iter().map(|it| &it.manager);
-    owner_among(&entry.manager, all)
+    owner_beside(&entry.manager, all)
 }
 
 /// The owners of a line, in words; empty if nothing is recorded of it.

@@ -44,12 +44,9 @@ const NAMES: [fn(&Path) -> String; 5] = [
 
 /// The name of each path: the first of its names, from one on, that no other path has in its place.
 fn told_apart(paths: &[&Path], first: impl Fn(&Path) -> usize) -> Vec<String> {
-    let mut names: Vec<(usize, String)> = Vec::new();
-    names.extend(
-        paths
-            .iter()
-            .map(|path| (first(path), NAMES[first(path)](path))),
-    );
+    let names = paths.iter().map(|path| (first(path), *path));
+    let names = names.map(|(first, path)| (first, NAMES[first](path)));
+    let mut names: Vec<(usize, String)> = names.collect();
     for _ in 1..NAMES.len() {
         let mut known: HashMap<&str, HashSet<&Path>> = HashMap::new();
         for ((_, name), path) in names.iter().zip(paths) {

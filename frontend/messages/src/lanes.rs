@@ -17,7 +17,7 @@ use optimist_diagnose::lanes::{
 };
 use optimist_diagnose::observed::{FieldChange, Fight, ObservedVersion};
 
-use crate::diagnose::{asked, manager_name, names, owner, owner_among};
+use crate::diagnose::{asked, manager_name, names, owner, owner_beside};
 use crate::edits::{field, value};
 use crate::en;
 
@@ -326,7 +326,7 @@ fn moment(micros: u64) -> String {
 /// Says which managers fight over a field, or that one of them took back what the other wrote.
 pub fn fight_title(fight: &Fight) -> String {
     let names = fight.managers.iter();
-    let names: Vec<String> = names.map(|it| owner_among(it, &fight.managers)).collect();
+    let names: Vec<String> = names.map(|it| owner_beside(it, &fight.managers)).collect();
     match names.as_slice() {
         [corrects, other] if fight.is_correction() => {
             en::happened_correction(other, &fight.field, corrects)
@@ -339,7 +339,10 @@ pub fn fight_title(fight: &Fight) -> String {
 pub fn fight_pace(field: &Path, pace: Pace) -> String {
     let tenths = (pace.micros + 50_000) / 100_000;
     match pace.per_hour() {
-        Some(hour) => en::fight_pace(field, &pace.changes, &((tenths + 5) / 10), &hour),
+        Some(hour) => {
+            let seconds = (pace.micros + 500_000) / 1_000_000;
+            en::fight_pace(field, &pace.changes, &seconds, &hour)
+        }
         None if tenths.is_multiple_of(10) => en::fight_span(field, &pace.changes, &(tenths / 10)),
         None => {
             let seconds = format!("{}.{}", tenths / 10, tenths % 10);
@@ -369,7 +372,7 @@ pub fn fight_remedy(remedy: &FightRemedy) -> String {
         ManagedFieldsOperation::Apply => en::fight_left_out(&owner(other)),
         ManagedFieldsOperation::Update => en::fight_not_set(&owner(other)),
     });
-    let keeper = &owner_among(&remedy.keeper, &remedy.others);
+    let keeper = &owner_beside(&remedy.keeper, &remedy.others);
     let gap = remedy.has_gap.then(|| en::fight_gap(keeper));
     let says = [en::fight_left(keeper)].into_iter().chain(left);
     says.chain(gap).collect::<Vec<String>>().join(" ")

@@ -69,7 +69,9 @@ pub fn owners_change(outcome: &FieldOutcome) -> String {
     let both = outcome.owners_before.iter().chain(&outcome.owners_after);
     let both: Vec<&Manager> = both.collect();
     let all = |managers: &[Manager]| {
-        let all = managers.iter().map(|it| owner_beside(it, &both));
+        let all = managers
+            .iter()
+            .map(|it| owner_beside(it, both.iter().copied()));
         let all: Vec<String> = all.collect();
         if all.is_empty() {
             en::owners_no_owner()

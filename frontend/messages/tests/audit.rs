@@ -149,6 +149,7 @@ fn the_pace_of_a_fight_is_told_by_the_time_between_its_first_and_its_last_change
         fight_pace(&field, pace(200_000_000)),
         ".data changed 3 times. The last change came 200 s after the first one: at this pace about 36 changes an hour."
     );
+    assert!(fight_pace(&field, pace(60_460_000)).contains(" 60 s "));
     // A few seconds say nothing of an hour, and a part of a second is not a second.
     assert_eq!(
         fight_pace(&field, pace(20_000_000)),

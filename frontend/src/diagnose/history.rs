@@ -115,7 +115,7 @@ fn verdict(history: &ObservedHistory) -> Html {
 /// A field that managers fight over, with a link to each step of the fight.
 pub(super) fn of_fight(sender: &Dispatcher, recorded: &Recorded, fight: &Fight) -> Html {
     let names = fight.managers.iter();
-    let names = names.map(|it| messages::owner_among(it, &fight.managers));
+    let names = names.map(|it| messages::owner_beside(it, &fight.managers));
     let names: Vec<String> = names.collect();
     let all = recorded.changes().into_iter();
     let all: Vec<_> = all.filter(|(_, it)| it.field == fight.field).collect();
@@ -217,7 +217,7 @@ fn marked(known: &[String], beside: &[Manager], by: Option<&Manager>) -> Html {
             if let Some(number) = number_of(known, by) {
                 <span class={classes!("owner", look(number))} />
             }
-            { visible(&messages::owner_among(by, beside)).into_owned() }
+            { visible(&messages::owner_beside(by, beside)).into_owned() }
         </span>
     }
 }

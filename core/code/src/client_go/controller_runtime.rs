@@ -3,7 +3,7 @@
 use optimist_apiserver::go::quote;
 use optimist_apiserver::object::text;
 
-use super::{ClientRequest, Go, Imports, Snippet, indent, json, raw};
+use super::{ClientRequest, Go, Snippet, indent, json, raw};
 
 /// The method of controller-runtime that writes (`sigs.k8s.io/controller-runtime/pkg/client`,
 /// v0.24).
@@ -24,12 +24,7 @@ pub fn controller_runtime(
     method: ControllerRuntimeMethod,
 ) -> Option<Snippet> {
     let request = call.read();
-    let mut go = Go {
-        call,
-        request: &request,
-        imports: Imports::default(),
-        by_path: false,
-    };
+    let mut go = Go::new(call, &request);
     go.imports.add("context");
     go.imports.add("sigs.k8s.io/controller-runtime/pkg/client");
     let code = match method {

@@ -38,7 +38,7 @@ pub struct FieldOutcome {
 pub enum FieldEffect {
     /// The server refused the write because of this field.
     Refused,
-    /// The value changed, and a former owner lost the field to the writer.
+    /// The value changed, and a former owner lost the field to another one.
     TakenOver,
     /// The value changed. A former owner may have lost the field to nobody.
     Changed,

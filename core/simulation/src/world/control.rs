@@ -8,7 +8,7 @@ use crate::step::Exchange;
 use crate::watcher::Watcher;
 use crate::{ActorId, ControllerEvent, ControllerOperation, ObjectRef, Operation, Step};
 use optimist_apiserver::object::text;
-use optimist_apiserver::server::WatchEvent;
+use optimist_apiserver::server::{Resource, WatchEvent};
 use optimist_apiserver::storage::{Change, Revision};
 use optimist_client::{AnsweredRequest, changes};
 use optimist_controller::{Controller, change_of};
@@ -110,8 +110,7 @@ impl World {
             .filter_map(|change| change.after.clone())
             .collect();
         for object in created {
-            let (api_version, kind) = (text(&object, "apiVersion"), text(&object, "kind"));
-            let Some(resource) = self.server().resources().by_kind(api_version, kind) else {
+            let Some(resource) = self.resource_of(&object) else {
                 continue;
             };
             let subject = ObjectRef::new(resource, &object);
@@ -147,7 +146,17 @@ impl World {
             .call()
             .and_then(|call| change_of(call, self.server()));
         let edits = change.map_or_else(Vec::new, |[base, object]| changes(&base, &object));
-        Step::new(operation, exchange, edits, stored, &self.resource().root)
+        // A controller also writes objects of other kinds than the one that is shown.
+        let object = stored.1.or(stored.0);
+        let resource = object.and_then(|object| self.resource_of(object));
+        let root = &resource.unwrap_or(self.resource()).root;
+        Step::new(operation, exchange, edits, stored, root)
+    }
+
+    /// The kind of a stored object, if the server still has it.
+    fn resource_of(&self, object: &Value) -> Option<&Arc<Resource>> {
+        let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
+        self.server().resources().by_kind(api_version, kind)
     }
 
     fn changed_since(&self, revision: Revision) -> Option<&Change> {
