@@ -43,7 +43,7 @@ pub(crate) fn request(kind: RequestKind) -> String {
         RequestKind::Apply => en::request_apply(),
         RequestKind::Create => en::request_create(),
         RequestKind::Delete => en::request_delete(),
-        RequestKind::Other => en::request_by_hand(),
+        RequestKind::Other => en::request_other(),
     }
 }
 

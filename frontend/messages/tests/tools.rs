@@ -2,7 +2,7 @@
 
 use optimist_apiserver::apply::LAST_APPLIED;
 use optimist_client::{Preset, Write, edit_scalar};
-use optimist_messages::{answer, answer_brief, caption, headline};
+use optimist_messages::{answer, answer_brief, caption, headline, last_write};
 use optimist_simulation::{
     Action, ActorId, ByHand, HistoryTree, NGINX, NodeId, Operation, Preconditions, World,
 };
@@ -113,6 +113,11 @@ fn a_request_by_hand_says_what_it_changed() {
         r#"{{"metadata": {{"annotations": {{"{LAST_APPLIED}": "x"}}}}, "spec": {{"paused": true}}}}"#
     );
     assert_eq!(said(&mut tree, &noted), "PATCH +paused true +1");
+    let last = last_write(&tree);
+    assert!(
+        last.starts_with("Last write: Editor B, merge patch, "),
+        "{last}"
+    );
 }
 
 #[test]

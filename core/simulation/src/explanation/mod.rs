@@ -16,8 +16,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    Action, ActorId, ControllerEvent, ControllerOperation, HistoryTree, Operation, Outcome, Step,
-    World,
+    ActorId, ControllerEvent, ControllerOperation, HistoryTree, Operation, Outcome, Step, World,
 };
 use crate::verdict::{Edit, Loss};
 use optimist_apiserver::storage::Revision;
@@ -442,18 +441,10 @@ impl<'a> StepScene<'a> {
 impl Step {
     /// Returns the kind of the step's request.
     pub fn request_kind(&self) -> RequestKind {
-        match &self.operation {
-            Operation::Act(_, Action::Send(write)) => write.strategy.into(),
-            Operation::Act(_, Action::Delete(_) | Action::DeleteRetrying(..)) => {
-                RequestKind::Delete
-            }
-            Operation::Act(_, Action::Create) => RequestKind::Create,
-            Operation::Act(_, Action::Request(_)) => RequestKind::Other,
-            Operation::Control(..) => self.exchange.as_ref().map_or(RequestKind::Get, |it| {
-                RequestKind::from_request(it.method.as_str(), &it.content_type)
-            }),
-            _ => RequestKind::Get,
-        }
+        let sent = self.exchange.as_ref();
+        sent.map_or(RequestKind::Get, |sent| {
+            RequestKind::from_request(sent.method.as_str(), &sent.content_type)
+        })
     }
 
     /// Returns whether the request had the method DELETE, also by hand.

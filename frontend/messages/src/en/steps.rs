@@ -10,12 +10,12 @@ crate::catalogue::messages! {
     request_apply() "apply";
     request_create() "create";
     request_delete() "delete";
-    request_by_hand() "request by hand";
+    request_other() "request";
     watcher() "Watcher";
     etcd() "etcd";
     clock() "Clock";
     last_write_start() "Stored as it was loaded.";
-    last_write_elsewhere() "Last write: by hand, while another object was shown.";
+    last_write_elsewhere() "Last write: while another object was shown.";
     last_write(name, request) "Last write: {name}, {request}";
     last_write_deleted(name, request, before) "Last write: {name}, {request}, {before}\u{a0}→\u{a0}deleted";
     last_write_created(name, request, after) "Last write: {name}, {request}, new: {after}";

@@ -588,9 +588,6 @@ pub fn request_name(at: &Moment<'_>) -> Option<&'static str> {
 
 /// The name of the message for the request of a step.
 pub fn request_of(step: &Step) -> Option<&'static str> {
-    if let Operation::Act(_, Action::Request(_)) = step.operation {
-        return Some("request_by_hand");
-    }
     let sent = step.exchange.as_ref()?;
     Some(match (sent.method.as_str(), sent.content_type.as_str()) {
         ("PUT", _) => "request_update",
@@ -599,8 +596,9 @@ pub fn request_of(step: &Step) -> Option<&'static str> {
         ("PATCH", "application/merge-patch+json") => "request_merge",
         ("PATCH", "application/strategic-merge-patch+json") => "request_strategic",
         ("PATCH", "application/json-patch+json") => "request_json",
-        ("PATCH", _) => "request_apply",
-        _ => "request_get",
+        ("PATCH", "application/apply-patch+yaml") => "request_apply",
+        ("GET", _) => "request_get",
+        _ => "request_other",
     })
 }
 
