@@ -308,7 +308,7 @@ impl Preset {
             on_conflict: OnConflict::ReadAgain(OnConflict::DEFAULT_ATTEMPTS),
             ..write
         };
-        match self {
+        let write = match self {
             Preset::KubectlEdit | Preset::Helm3 => by(patches),
             Preset::KubectlApply | Preset::ArgoCdClientSide => manifest(by(patches)),
             Preset::KubectlApplyServerSide | Preset::Helm4 | Preset::Terraform => {
@@ -317,17 +317,28 @@ impl Preset {
             Preset::ArgoCdServerSide | Preset::Flux | Preset::ControllerApply => {
                 force(by(Strategy::Apply))
             }
-            Preset::KubectlReplace | Preset::CreateOrUpdate => by(Strategy::Update),
+            Preset::KubectlReplace => manifest(by(Strategy::Update)),
+            Preset::CreateOrUpdate => by(Strategy::Update),
             Preset::KubectlScale => scale(by(Strategy::MergePatch)),
             Preset::KubectlLabel | Preset::MergeFrom => by(Strategy::MergePatch),
             Preset::Update => retried(by(Strategy::Update)),
             Preset::Autoscaler => retried(scale(by(Strategy::Update))),
+        };
+        Write {
+            is_strict: self.validates_strictly(),
+            ..write
         }
     }
 
-    /// The client that writes so, if people know one.
+    /// The client that writes so, if people know one. An option of kubectl turns the check of unknown fields off.
     pub fn matching(write: &Write, resource: &Resource) -> Option<Preset> {
-        let known = |preset: &Preset| preset.write(resource).as_ref() == Some(write);
+        let known = |preset: &Preset| {
+            let usual = preset.write(resource);
+            usual.is_some_and(|usual| {
+                let is_strict = usual.is_strict && write.is_strict;
+                *write == Write { is_strict, ..usual }
+            })
+        };
         Preset::OF_EDITORS.into_iter().find(known)
     }
 }
@@ -371,16 +382,22 @@ mod tests {
             format!("{method} {target}")
         };
         for (preset, expected) in [
-            (Preset::KubectlEdit, "PATCH ?fieldManager=kubectl-edit"),
+            (
+                Preset::KubectlEdit,
+                "PATCH ?fieldManager=kubectl-edit&fieldValidation=Strict",
+            ),
             (
                 Preset::KubectlApply,
-                "PATCH ?fieldManager=kubectl-client-side-apply",
+                "PATCH ?fieldManager=kubectl-client-side-apply&fieldValidation=Strict",
             ),
             (
                 Preset::KubectlApplyServerSide,
-                "PATCH ?fieldManager=kubectl&force=false",
+                "PATCH ?fieldManager=kubectl&force=false&fieldValidation=Strict",
             ),
-            (Preset::KubectlReplace, "PUT ?fieldManager=kubectl-replace"),
+            (
+                Preset::KubectlReplace,
+                "PUT ?fieldManager=kubectl-replace&fieldValidation=Strict",
+            ),
             (Preset::KubectlScale, "PATCH /scale"),
             (Preset::KubectlLabel, "PATCH ?fieldManager=kubectl-label"),
             (Preset::Update, "PUT "),

@@ -115,7 +115,8 @@ pub enum Declares {
     #[default]
     Edits,
     /// Every field of the working copy except those that only the server sets: a manifest, which
-    /// `kubectl apply --server-side` sends. Without the annotation of client-side apply, if it was only read.
+    /// `kubectl apply --server-side` sends. Without the annotation of client-side apply, if it was only read. An Update
+    /// of a manifest is `kubectl replace`, which renews that annotation.
     Manifest,
 }
 
@@ -137,6 +138,8 @@ pub struct Write {
     pub declares: Declares,
     /// `true` if it is a dry run: the server answers and stores nothing (`dryRun=All`).
     pub dry_run: bool,
+    /// `true` if the server refuses unknown and repeated fields (`fieldValidation=Strict`).
+    pub is_strict: bool,
     /// The field manager, if it is not the actor's.
     pub manager: Option<String>,
     /// The reaction to a conflict.
@@ -164,6 +167,7 @@ impl Write {
             force: false,
             declares: Declares::Edits,
             dry_run: false,
+            is_strict: false,
             manager: None,
             on_conflict: OnConflict::GiveUp,
             body: None,
@@ -177,16 +181,7 @@ impl Write {
         copy: &WorkingCopy,
         manager: &str,
     ) -> Option<Request<Vec<u8>>> {
-        self.request_as(resource, copy, self.sender(manager))
-    }
-
-    /// The same request by a sender with options of its own.
-    pub(super) fn request_as(
-        &self,
-        resource: &Resource,
-        copy: &WorkingCopy,
-        sender: Sender<'_>,
-    ) -> Option<Request<Vec<u8>>> {
+        let sender = self.sender(manager);
         // A Scale is not the object, so it can be sent to `/scale` only.
         let is_to_scale = self.subresource == Some(Subresource::Scale);
         let read = copy.read().filter(|_| is_to_scale || !copy.is_scale())?;
@@ -217,7 +212,10 @@ impl Write {
     /// Returns whether its body is the edited object as it is.
     fn sends_the_edited(&self) -> bool {
         let is_scale = self.subresource == Some(Subresource::Scale);
-        self.strategy == Strategy::Update && self.send_resource_version && !is_scale
+        let (strategy, declares) = (self.strategy, self.declares);
+        (strategy, declares) == (Strategy::Update, Declares::Edits)
+            && self.send_resource_version
+            && !is_scale
     }
 
     /// The request that sends a body about an object that was read.
@@ -261,6 +259,7 @@ impl Write {
         Sender {
             manager,
             dry_run: self.dry_run,
+            is_strict: self.is_strict,
             ..Sender::new(user_agent)
         }
     }
@@ -430,6 +429,9 @@ impl Write {
     /// The body of all strategies except apply.
     fn change(&self, resource: &Resource, read: &Value, edited: &Value) -> Value {
         match self.strategy {
+            Strategy::Update if self.declares == Declares::Manifest => {
+                client_side_apply::with_renewed_annotation(edited).unwrap_or_else(|| edited.clone())
+            }
             Strategy::Update | Strategy::Apply => edited.clone(),
             Strategy::MergePatch => patch::merge_diff(read, edited),
             Strategy::StrategicMergePatch => strategic(resource, read, edited),

@@ -91,6 +91,17 @@ fn is_known(call: &ClientRequest<'_>, request: &ParsedRequest<'_>) -> bool {
         })
 }
 
+/// By default the server warns about unknown fields; kubectl asks it to refuse them.
+pub(super) fn validation_option(
+    call: &ClientRequest<'_>,
+    request: &ParsedRequest<'_>,
+) -> &'static str {
+    match request.strict || is_known(call, request) {
+        true => "",
+        false => "--validate=warn",
+    }
+}
+
 struct Shell<'a> {
     call: &'a ClientRequest<'a>,
     request: &'a ParsedRequest<'a>,
@@ -207,19 +218,14 @@ impl Shell<'_> {
         }
     }
 
-    /// By default the server warns about unknown fields; kubectl asks it to refuse them.
-    fn validate(&self) -> &'static str {
-        if self.request.strict || is_known(self.call, self.request) {
-            ""
-        } else {
-            "--validate=warn"
-        }
-    }
-
     fn manifest(&mut self, command: &str, arguments: &[&str]) {
         let body = self.call.body;
         let namespace = namespace_option(self.request.target.namespace);
-        let (manager, dry_run, validate) = (self.manager(), self.dry_run(), self.validate());
+        let (manager, dry_run, validate) = (
+            self.manager(),
+            self.dry_run(),
+            validation_option(self.call, self.request),
+        );
         let mut all = arguments.to_vec();
         all.extend([namespace.trim_start(), &*manager, dry_run, validate, "-f -"]);
         let text = to_yaml(body);

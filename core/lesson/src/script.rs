@@ -71,12 +71,13 @@ pub(super) const STRATEGIES: [(&str, Strategy); 5] = [
     ("apply", Strategy::Apply),
 ];
 
-const WRITE: [&str; 11] = [
+const WRITE: [&str; 12] = [
     "version",
     "test",
     "force",
     "declare",
     "dry run",
+    "strict",
     "subresource",
     "manager",
     "body",
@@ -253,6 +254,7 @@ pub(super) fn write(strategy: &Located, fields: &KnownKeys<'_>) -> LessonResult<
         test_values: fields.flag("test")?.unwrap_or(false),
         force: fields.flag("force")?.unwrap_or(false),
         dry_run: fields.flag("dry run")?.unwrap_or(false),
+        is_strict: fields.flag("strict")?.unwrap_or(false),
         manager: fields.text("manager")?,
         on_conflict: on_conflict(fields)?,
         body: fields.get("body").map(body),

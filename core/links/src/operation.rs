@@ -67,6 +67,7 @@ pub(super) fn write_to_json(write: &Write) -> Value {
         ("f", write.force),
         ("all", write.declares == Declares::Manifest),
         ("d", write.dry_run),
+        ("st", write.is_strict),
     ] {
         if on {
             map.insert(key.into(), true.into());
@@ -128,6 +129,7 @@ pub(super) fn write_from_json(value: &Value) -> LinkResult<Write> {
             Declares::Edits
         },
         dry_run: flag(value, "d"),
+        is_strict: flag(value, "st"),
         manager: words("m"),
         body: words("b"),
         on_conflict: attempts_from_json(value),

@@ -73,6 +73,8 @@ pub struct Step {
     pub edits: Vec<ValueChange>,
     /// The changes of the stored object.
     pub effect: Vec<ValueChange>,
+    /// The version of the working copy from which the request was made; `None` without one.
+    pub read: Option<Revision>,
     /// The object's version before; 0 if there was none.
     pub before: Revision,
     /// The object's version after; 0 if there is none.
@@ -278,6 +280,7 @@ impl Step {
             exchange,
             edits,
             effect,
+            read: None,
             before,
             after,
             revision: 0,

@@ -21,8 +21,8 @@ use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_apiserver::storage::{Revision, Version};
 use optimist_checker::Safety;
 use optimist_client::{
-    Declares, Editor, EditorPlan, Intent, OnConflict, Procedure, Reply, Subresource, ValueChange,
-    WorkingCopy, Write, changes, changes_by_item,
+    Declares, Editor, EditorPlan, Intent, OnConflict, Procedure, Reply, Strategy, Subresource,
+    ValueChange, WorkingCopy, Write, changes, changes_by_item,
 };
 use optimist_system::{Process, ProcessId, System};
 
@@ -377,6 +377,8 @@ impl World {
     fn request(&mut self, id: ActorId, action: Action) -> Option<Step> {
         let request = self.preview(id, &action)?;
         let before = self.stored().map(|(_, object)| Arc::clone(object));
+        let read = self.copy(id).resource_version();
+        let read = read.and_then(|version| version.parse().ok());
         let edits = match action {
             Action::Send(_) | Action::Create => self.copy(id).edits(),
             _ => Vec::new(),
@@ -384,7 +386,8 @@ impl World {
         let (meant, declared) = match &action {
             Action::Send(write) if write.body.is_none() => {
                 let copy = self.copy(id);
-                let manifest = write.declares == Declares::Manifest;
+                let applies = write.strategy != Strategy::Update;
+                let manifest = applies && write.declares == Declares::Manifest;
                 let wanted = write.wanted(
                     self.resource(),
                     copy,
@@ -422,7 +425,7 @@ impl World {
             stored,
             &subject.resource().root,
         );
-        (step.meant, step.declared) = (meant, declared);
+        (step.read, step.meant, step.declared) = (read, meant, declared);
         step.has_done(done);
         Some(step)
     }

@@ -183,6 +183,9 @@ fn options(props: &ControlsProps) -> Html {
             { check(write.dry_run, label::dry_run(), label::dry_run_option_title(), |write, on| {
                 write.dry_run = on;
             }) }
+            { check(write.is_strict, label::strict(), label::strict_title(), |write, on| {
+                write.is_strict = on;
+            }) }
             { on_conflict(props) }
         </div>
     }

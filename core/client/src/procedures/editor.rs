@@ -60,13 +60,9 @@ impl EditorPlan {
     /// The request that sends the edits of a copy. `None` if nothing was read, or a name makes no
     /// path.
     pub fn request(&self, copy: &WorkingCopy) -> Option<Request<Vec<u8>>> {
-        self.request_as(copy, self.write.sender(&self.manager))
-    }
-
-    fn request_as(&self, copy: &WorkingCopy, sender: Sender<'_>) -> Option<Request<Vec<u8>>> {
         let resource = self.object.resource();
         if self.intent != Some(Intent::Delete) {
-            return self.write.request_as(resource, copy, sender);
+            return self.write.request(resource, copy, &self.manager);
         }
         let call = Call::Delete {
             object: Arc::clone(copy.read()?),
@@ -109,8 +105,6 @@ pub struct Editor {
     attempts: u8,
     /// `true` if it waits before the next attempt.
     sleeps: bool,
-    /// `true` if the server refuses unknown and repeated fields.
-    is_strict: bool,
 }
 
 impl From<EditorPlan> for Editor {
@@ -125,18 +119,12 @@ impl From<EditorPlan> for Editor {
             },
             attempts: plan.write.on_conflict.attempts(),
             sleeps: false,
-            is_strict: false,
             plan: Arc::new(plan),
         }
     }
 }
 
 impl Editor {
-    /// The same editor, with a server that refuses unknown and repeated fields.
-    pub(super) fn strictly(self, is_strict: bool) -> Self {
-        Self { is_strict, ..self }
-    }
-
     /// Its plan.
     pub fn plan(&self) -> &EditorPlan {
         &self.plan
@@ -182,13 +170,7 @@ impl Editor {
                 get_request(&self.plan.object.scale_path(), sender.user_agent)
             }
             NextRequest::Read => get_request(&self.plan.object.path(), &self.plan.manager),
-            NextRequest::Send => {
-                let sender = Sender {
-                    is_strict: self.is_strict,
-                    ..self.plan.write.sender(&self.plan.manager)
-                };
-                self.plan.request_as(&self.copy, sender)
-            }
+            NextRequest::Send => self.plan.request(&self.copy),
             NextRequest::Nothing => None,
         };
         request.into()
@@ -244,8 +226,7 @@ impl Editor {
     /// Returns whether its next request, and what it means, are those of another editor, which may have
     /// another number of attempts left.
     pub fn sends_the_same(&self, other: &Self) -> bool {
-        let sent = |editor: &Self| (editor.next, editor.is_strict);
-        sent(self) == sent(other)
+        self.next == other.next
             && self.copy == other.copy
             && (Arc::ptr_eq(&self.plan, &other.plan) || self.plan == other.plan)
     }

@@ -439,7 +439,7 @@ impl ReadChange<'_> {
             intent: None,
             write,
         });
-        Stage::Editing(editor.strictly(agent.is_strict))
+        Stage::Editing(editor)
     }
 
     /// Replicas alone.

@@ -133,6 +133,8 @@ crate::catalogue::messages! {
     test_values_title() "Nothing is done if one of them is another by now";
     dry_run() "dry run";
     dry_run_option_title() "The server answers and stores nothing";
+    strict() "refuse unknown fields";
+    strict_title() "fieldValidation=Strict, as kubectl and Helm 4 send it";
     declares() "apply";
     declares_edits() "my edits";
     declares_edits_title() "What this manager applied before, with your edits";
