@@ -8,7 +8,7 @@ use super::{ExportedStep, exported_steps, who};
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{DEFAULT_NAMESPACE, Definition};
 use optimist_client::{bare, client_side_managers, objects, to_yaml};
-use optimist_code::{ClientRequest, is_of_kind, kubectl};
+use optimist_code::{ClientRequest, is_of_kind, kubectl, namespace_option};
 use optimist_code::{delimiter, one_line, quote_always as quote, without_nul};
 use optimist_simulation::{Action, HistoryTree, ObjectRef, Operation, World};
 
@@ -118,8 +118,12 @@ impl ShellScript {
             true => created(&start.manifests),
             false => start.manifests.clone(),
         };
+        let namespace = match names_a_namespace(&manifests) {
+            true => String::new(),
+            false => namespace_option(DEFAULT_NAMESPACE),
+        };
         let end = delimiter(&manifests, "EOF");
-        self.line(format!("{command} {manager} -f - <<'{end}'"));
+        self.line(format!("{command}{namespace} {manager} -f - <<'{end}'"));
         self.line(manifests.trim_end());
         self.line(&end);
         if defined {
@@ -136,16 +140,23 @@ impl ShellScript {
 
     fn step(&mut self, exported: &ExportedStep<'_>) {
         let step = exported.step;
-        let title = format!(
-            "{}. {}: {} (here {})",
+        let mut title = format!(
+            "{}. {}: {}",
             exported.number,
             who(exported),
-            step.headline(),
-            step.status_line()
+            step.headline()
         );
+        if step.exchange.is_some() {
+            title.push_str(&format!(" (here {})", step.status_line()));
+        }
         let title = one_line(&title);
         let (Operation::Act(_, action), Some(exchange)) = (&step.operation, &step.exchange) else {
-            self.line(format!("\n# {title}"));
+            let sent = step.exchange.as_ref();
+            let why = sent.map_or(
+                "",
+                |_| ". Not sent: this script has the requests of editors and tools alone",
+            );
+            self.line(format!("\n# {title}{why}"));
             return;
         };
         let body = self.with_names(&exchange.sent);
@@ -270,6 +281,12 @@ fn kind(subject: &ObjectRef) -> String {
         return format!("{}.{}", resource.plural, resource.group_version.group);
     }
     resource.kind.to_ascii_lowercase()
+}
+
+/// Returns whether an object of a manifest is in a namespace: kubectl then refuses to be told another one.
+fn names_a_namespace(manifests: &str) -> bool {
+    let objects = objects(manifests).unwrap_or_default();
+    objects.iter().any(|object| !object.namespace().is_empty())
 }
 
 /// Returns installed objects without the fields that only the server sets, so that a cluster

@@ -256,3 +256,30 @@ fn a_text_in_a_report_is_neither_markup_nor_reordered() {
     assert!(report.contains(shown), "{report}");
     assert!(!report.contains('\u{202e}') && !script(&tree).contains('\u{202e}'));
 }
+
+#[test]
+fn a_script_creates_objects_where_its_steps_look_for_them_whatever_the_context_says() {
+    let create = |manifests: &str| {
+        let script = script(&HistoryTree::new(World::load(manifests).unwrap().0));
+        let line = script.lines().find(|line| line.contains("kubectl create"));
+        line.unwrap_or_default().to_owned()
+    };
+    let example = create(NGINX);
+    assert!(
+        example.starts_with("kubectl create -n default '--field-manager=kubectl-create' -f -"),
+        "{example}"
+    );
+    let named = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n";
+    assert!(!create(named).contains(" -n "), "{}", create(named));
+}
+
+#[test]
+fn a_script_says_of_a_step_that_is_no_request_of_an_editor_that_it_is_not_sent() {
+    let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
+    tree.act(Operation::Watch(WatchAction::List)).unwrap();
+    tree.act(Operation::Wait(5)).unwrap();
+    let script = script(&tree);
+    let listed = script.lines().find(|line| line.contains(" LIST ")).unwrap();
+    assert!(listed.contains("(here 200 OK). Not sent: "), "{listed}");
+    assert!(!script.contains("(here )"), "{script}");
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::schema::Struct;
-use optimist_client::Edit;
+use optimist_client::{Edit, WorkingCopy};
 use serde_json::Value;
 
 use super::{Action, HistoryTree, NodeId, World};
@@ -53,11 +53,11 @@ impl HistoryTree {
         let read = copy.and_then(|copy| copy.read().cloned());
         let wanted = copy.and_then(|copy| copy.edited().cloned());
         let root = &subject.resource().root;
-        Some(compare(
-            [read, wanted],
-            [stored(&before), stored(after)],
-            root,
-        ))
+        let stored = [stored(&before), stored(after)];
+        Some(match copy.is_some_and(WorkingCopy::is_scale) {
+            true => compare_replicas([read, wanted], stored, subject.resource().replicas_field()),
+            false => compare([read, wanted], stored, root),
+        })
     }
 }
 
@@ -100,12 +100,42 @@ fn compare([read, wanted]: [Object; 2], [before, stored]: [Object; 2], root: &St
     }
 }
 
+/// Compares a Scale that was read and edited with the stored object: they have the replicas in common.
+fn compare_replicas(copy: [Object; 2], stored: [Object; 2], path: Path) -> ThreeWay {
+    let version = |object: &Object| Some(object.as_ref()?.resource_version().to_owned());
+    let [(read, copied), (wanted, _)] = copy.map(|scale| {
+        let replicas = scale
+            .as_deref()
+            .and_then(|scale| scale.pointer("/spec/replicas"));
+        (replicas.cloned(), version(&scale))
+    });
+    let [(before, _), (after, stored)] = stored.map(|object| {
+        let replicas = object.as_deref().and_then(|object| path.find(object));
+        (replicas.cloned(), version(&object))
+    });
+    let differs = [&wanted, &before, &after]
+        .iter()
+        .any(|other| **other != read);
+    let row = ThreeWayRow {
+        path,
+        read,
+        wanted,
+        before,
+        stored: after,
+    };
+    ThreeWay {
+        read: copied,
+        stored,
+        rows: differs.then_some(row).into_iter().collect(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{ActorId, NGINX, Operation};
     use optimist_apiserver::patch::MERGE_PATCH;
-    use optimist_client::{Write, edit_scalar};
+    use optimist_client::{OnConflict, Preset, Write, edit_scalar};
     use serde_json::json;
 
     fn act(tree: &mut HistoryTree, editor: ActorId, action: Action) -> NodeId {
@@ -197,5 +227,27 @@ mod tests {
         assert_eq!(three.read, None);
         let [before, after] = [5, 7].map(|value| Some(json!(value)));
         assert_eq!(replicas(&three), [None, None, before, after]);
+    }
+
+    #[test]
+    fn the_scale_that_an_autoscaler_read_is_compared_by_its_replicas_alone() {
+        let mut tree = HistoryTree::new(World::load(NGINX).unwrap().0);
+        let hpa = ActorId::B;
+        assert!(tree.world_mut().become_tool(hpa, Preset::Autoscaler));
+        act(&mut tree, hpa, Action::GetScale);
+        act(&mut tree, ActorId::A, Action::Get);
+        edit(&mut tree, ActorId::A, "/spec/replicas", "5");
+        act(&mut tree, ActorId::A, Action::Send(Write::default()));
+        edit(&mut tree, hpa, "/spec/replicas", "2");
+        let write = Write {
+            on_conflict: OnConflict::GiveUp,
+            ..tree.world().actor(hpa).write()
+        };
+        let node = act(&mut tree, hpa, Action::Send(write));
+        let three = tree.three_way(node).unwrap();
+        assert_eq!(
+            replicas(&three),
+            [3, 2, 5, 5].map(|value| Some(json!(value)))
+        );
     }
 }

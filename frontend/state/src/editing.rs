@@ -101,6 +101,8 @@ pub enum EditMsg {
     Write(ActorId, Write),
     /// Lets an actor that is added be a tool.
     Tool(ActorId, Preset),
+    /// Lets a person act for an actor that is added.
+    Editor(ActorId),
     /// Lets an actor that is added be somebody who deletes.
     Deleter(ActorId),
 }
@@ -159,6 +161,10 @@ impl EditingState {
             EditMsg::Tool(actor, tool) => {
                 view.focus = actor;
                 session.world_mut().become_tool(actor, tool);
+            }
+            EditMsg::Editor(actor) => {
+                view.focus = actor;
+                session.world_mut().become_editor(actor);
             }
             EditMsg::Deleter(actor) => {
                 view.focus = actor;

@@ -19,6 +19,12 @@ impl World {
         true
     }
 
+    /// Lets a person act for an actor: its field manager has its letter, as those of the two editors have.
+    pub fn become_editor(&mut self, id: ActorId) {
+        let manager = format!("editor-{}", id.letter().to_lowercase());
+        self.actor_mut(id).manager = manager.into();
+    }
+
     /// Gives an actor a name. If another one has it already, its letter tells the two apart.
     pub fn name_actor(&mut self, id: ActorId, name: &str) {
         let mut others = ActorId::ALL.into_iter().filter(|other| *other != id);

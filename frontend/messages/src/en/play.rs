@@ -243,7 +243,7 @@ crate::catalogue::messages! {
     compared_field() "Field";
     load_title() "Load a manifest";
     load_hint() "Paste YAML or JSON, or drop a file here. Output of";
-    load_hint_after() "works, also of several objects: what the server owns is dropped. It starts a new session.";
+    load_hint_after() "works, also of several objects. What the server sets is dropped, and the annotation of client-side apply. It starts a new session.";
     manifest() "Manifest";
     choose_file() "Choose a file";
     load_example() "nginx example";

@@ -31,26 +31,25 @@ pub(crate) fn controllers_dialog(store: &StateHandle) -> Html {
 
 /// Draws what an actor that is added can be beside a controller.
 fn editors_and_tools(store: &StateHandle, actor: ActorId) -> Html {
-    let begins = |msg: Option<EditMsg>| {
+    let begins = |msg: EditMsg| {
         let store = store.clone();
         Callback::from(move |_: MouseEvent| {
             store.send(ViewMsg::Dialog(None));
             store.send(ViewMsg::Open(Lane::Editor(actor)));
-            if let Some(msg) = msg.clone() {
-                store.send(msg);
-            }
+            store.send(msg.clone());
         })
     };
     let tool = |preset: Preset, text: String| {
         preset.write(store.world().resource())?;
-        let onclick = begins(Some(EditMsg::Tool(actor, preset)));
+        let onclick = begins(EditMsg::Tool(actor, preset));
         Some(html! { <li>{ choice(client_long(preset), text, onclick) }</li> })
     };
-    let deletes = begins(Some(EditMsg::Deleter(actor)));
+    let by_hand = begins(EditMsg::Editor(actor));
+    let deletes = begins(EditMsg::Deleter(actor));
     html! {
         <>
             <ul>
-                <li>{ choice(label::third_editor(), label::third_editor_text(), begins(None)) }</li>
+                <li>{ choice(label::third_editor(), label::third_editor_text(), by_hand) }</li>
             </ul>
             <h3>{ label::third_clients() }</h3>
             <p class="muted">{ label::third_clients_text() }</p>

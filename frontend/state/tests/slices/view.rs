@@ -144,6 +144,9 @@ fn an_added_tool_has_its_name_until_it_writes_otherwise() {
     page.send(EditMsg::Deleter(ActorId::C));
     page.send(EditMsg::Write(ActorId::C, Write::default()));
     assert_eq!(page.state.name(ActorId::C), "Deleter");
+
+    page.send(EditMsg::Editor(ActorId::C));
+    assert_eq!(&*page.state.world().actor(ActorId::C).manager, "editor-c");
 }
 
 #[test]
