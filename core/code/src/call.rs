@@ -53,6 +53,8 @@ pub(super) struct ParsedRequest<'a> {
     pub(super) force: bool,
     pub(super) dry_run: bool,
     pub(super) strict: bool,
+    /// `true` if it asks for events.
+    pub(super) watches: bool,
 }
 
 impl<'a> ClientRequest<'a> {
@@ -107,6 +109,7 @@ impl<'a> ClientRequest<'a> {
             force: false,
             dry_run: false,
             strict: false,
+            watches: target.is_some_and(|target| target.watch),
         };
         let mut has_force = false;
         for (option, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -119,6 +122,10 @@ impl<'a> ClientRequest<'a> {
                 ("dryRun", "All") => request.dry_run = true,
                 ("fieldValidation", "Strict") => request.strict = true,
                 ("fieldValidation", "Warn") => {}
+                ("watch", value) if self.method == "GET" => {
+                    request.watches = is_true(value);
+                    request.verb = RequestKind::Other;
+                }
                 _ => request.verb = RequestKind::Other,
             }
         }

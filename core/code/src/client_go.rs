@@ -6,6 +6,7 @@ mod fields;
 mod imports;
 mod literal;
 mod options;
+mod watch;
 
 use std::sync::Arc;
 
@@ -349,6 +350,9 @@ impl Go<'_> {
                 send.push_str(&format!(".\n\tSetHeader(\"Content-Type\", {kind})"));
             }
             send.push_str(&format!(".\n\tBody([]byte({}))", raw(&json(call.body))));
+        }
+        if self.request.watches {
+            return self.watch(&send);
         }
         if call.method == "GET" {
             self.imports.add("context");

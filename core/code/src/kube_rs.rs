@@ -49,6 +49,19 @@ struct RustFunction {
     send: String,
 }
 
+/// A function that prints the events of a watch, until the server ends it.
+fn watch(request: &str) -> String {
+    let body = format!(
+        "{request}let events = client.request_events::<DynamicObject>(request).await?;\n\
+         let mut events = std::pin::pin!(events);\n\
+         while let Some(event) = events.try_next().await? {{\n    println!(\"{{event:?}}\");\n}}\nOk(())\n"
+    );
+    format!(
+        "async fn watch(client: Client) -> {RESULT} {{\n{}}}\n",
+        indent(&body)
+    )
+}
+
 /// The return type of a function.
 const RESULT: &str = "Result<(), Box<dyn std::error::Error>>";
 
@@ -95,6 +108,9 @@ impl Rust<'_> {
             ],
         ));
         lines.push("use kube::Client;\n".to_owned());
+        if code.contains(".try_next()") {
+            lines.insert(0, "use futures::TryStreamExt;\n".to_owned());
+        }
         lines.push(used(
             "serde_json",
             &[
@@ -369,6 +385,9 @@ impl Rust<'_> {
             Value::Null => ".body(Vec::new())?;\n".to_owned(),
             body => format!(".body({}.to_string().into_bytes())?;\n", literal(body)),
         });
+        if self.request.watches {
+            return watch(&before);
+        }
         let send = if call.attempts > 1 {
             "client.request_text(request.clone())"
         } else {

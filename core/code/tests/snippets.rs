@@ -705,3 +705,25 @@ fn options_of_a_delete_go_raw_and_only_preconditions_are_called_so() {
     let uid = delete(json!({"preconditions": {"uid": "a"}}));
     assert!(uid.contains("no flag for preconditions"), "{uid}");
 }
+
+#[test]
+fn code_of_a_watch_takes_each_event_when_it_comes() {
+    let sent = Sent {
+        method: "GET",
+        target: "/api/v1/namespaces/default/configmaps?watch=true&resourceVersion=100",
+        ..patch("", &Value::Null)
+    };
+    let resources = Resources::builtin();
+    let go = sent.with(&resources, client_go).code;
+    assert!(go.contains(".Stream(ctx)"), "{go}");
+    assert!(
+        go.contains("events.Decode(&event)") && !go.contains("DoRaw"),
+        "{go}"
+    );
+    let rust = sent.with(&resources, kube_rs).code;
+    assert!(
+        rust.contains("client.request_events::<DynamicObject>(request)"),
+        "{rust}"
+    );
+    assert!(!rust.contains("request_text"), "{rust}");
+}
