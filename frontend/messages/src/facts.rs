@@ -3,9 +3,26 @@
 use optimist_apiserver::patch::FailedOperation;
 use optimist_apiserver::server::Fact;
 use optimist_client::shorten;
+use optimist_simulation::{Outcome, Step};
 use serde_json::Value;
 
 use crate::en;
+
+/// What explains the answer to a step's request, each in a sentence or two: of a refusal, what can be its cause.
+pub fn facts(step: &Step) -> Vec<String> {
+    let refused = step.outcome() == Outcome::Refused;
+    let exchange = step.exchange.as_ref().filter(|_| !refused);
+    let of_collection = exchange.filter(|exchange| exchange.method == "DELETE");
+    let items = of_collection.and_then(|exchange| exchange.received.get("items")?.as_array());
+    let all = step.facts().iter();
+    let told = all.filter(|fact| match items {
+        // The facts are those of many objects.
+        Some(_) => **fact == Fact::DryRun,
+        None => !refused || fact.refuses(),
+    });
+    let items = items.map(|items| en::fact_deleted_each(&items.len()));
+    items.into_iter().chain(told.map(fact)).collect()
+}
 
 /// A fact in a sentence or two.
 pub fn fact(fact: &Fact) -> String {

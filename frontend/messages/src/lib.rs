@@ -43,7 +43,7 @@ pub use caption::{Caption, caption, first_steps};
 pub use catalogue::{Message, catalogue, choose};
 pub use edits::{column_heads, edit, edit_result, field, value};
 pub use endings::{ending_method, ending_outcome, endings_title};
-pub use facts::{fact, server_says, unevaluated_rules};
+pub use facts::{fact, facts, server_says, unevaluated_rules};
 pub use folds::{folded, now};
 pub use goal::goal;
 pub use manifest::{left_out, load_error};

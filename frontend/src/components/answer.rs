@@ -80,8 +80,5 @@ fn facts(step: &Step) -> Vec<String> {
     if step.actor().is_none() {
         return step.reason().map(messages::reason).into_iter().collect();
     }
-    let refused = step.outcome() == Outcome::Refused;
-    let facts = step.facts().iter();
-    let facts = facts.filter(|fact| !refused || fact.refuses());
-    facts.map(messages::fact).collect()
+    messages::facts(step)
 }

@@ -64,6 +64,7 @@ crate::catalogue::messages! {
     fact_stored(before, after) "The new object replaced version {before} and is version {after}.";
     fact_unchanged(version) "The result equals the stored object, so the server wrote nothing and the version stays {version}.";
     fact_terminating(version) "The object is marked for deletion as version {version}. It is deleted when it has no finalizers and its grace period is over.";
+    fact_deleted_each(count) "A DELETE of a collection goes through its objects one by one: it is no single change. Objects in the answer: {count}.";
     fact_deleted(revision) "The object is deleted. The deletion has revision {revision}.";
     fact_dry_run() "It was a dry run: nothing was stored.";
     fact_rule(rule) "The validation rule {rule} was not evaluated: a real server can refuse what this one accepts.";

@@ -163,6 +163,12 @@ pub const FACTS: &[(&str, Condition)] = &[
             is_marked(object) && (waits || log.next().is_some_and(|change| change.after.is_none())),
         )
     }),
+    ("fact_deleted_each", |said, at| {
+        let sent = at.exchange()?;
+        let items = sent.received["items"].as_array()?;
+        let deletes = sent.method == "DELETE" && at.accepted();
+        Some(deletes && items.len() as u64 == said.number("count")?)
+    }),
     ("fact_deleted", |said, at| {
         let path = super::moment::path_of_object(&at.exchange()?.target);
         let last = at.last()?;

@@ -183,7 +183,7 @@ fn of_step(step: &Step, world: &World) -> Vec<String> {
         messages::row_sentence(step, world, messages::answer(step, world), &[]),
     ];
     texts.extend(messages::pill(step));
-    texts.extend(step.facts().iter().map(messages::fact));
+    texts.extend(messages::facts(step));
     texts.extend(step.reason().map(messages::reason));
     texts.extend(step.message().map(messages::server_says));
     texts.extend(

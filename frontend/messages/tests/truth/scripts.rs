@@ -91,6 +91,7 @@ pub fn each(hear: Hear<'_>) {
     losses(hear);
     watches(hear);
     deletions(hear);
+    a_collection_is_deleted(hear);
     many_rules(hear);
     applies(hear);
     cards(hear);
@@ -126,6 +127,30 @@ fn emptied(release: Release, hear: Hear<'_>) {
     apply(json!({"seLinuxOptions": {}}), "");
     apply(json!({"runAsUser": 5}), "");
     apply(json!({}), "");
+}
+
+/// A collection is deleted, of which one object waits for a finalizer and one does not.
+fn a_collection_is_deleted(hear: Hear<'_>) {
+    let map = |name: &str, finalizers: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, finalizers: [{finalizers}]}}\n"
+        )
+    };
+    let start = format!(
+        "{}---\n{}",
+        map("waits", "example.com/held"),
+        map("goes", "")
+    );
+    let mut script = Script::new(with(&start), hear);
+    for target in ["?dryRun=All", "", ""] {
+        let request = ByHand {
+            method: "DELETE".to_owned(),
+            target: format!("/api/v1/namespaces/default/configmaps{target}"),
+            content_type: String::new(),
+            body: String::new(),
+        };
+        script.act(ActorId::A, Action::Request(request));
+    }
 }
 
 /// Patches that cannot be done, and tests of long values.
