@@ -15,7 +15,7 @@ use crate::cache::{Cache, CacheStep, Notification};
 use crate::client::{CachedObjects, Client};
 use crate::handler::{Handler, owner_references};
 use crate::own_writes::{ConsistencyStore, Expectations};
-use crate::program::{Code, Context, Kind, Program, Run, StatementStep};
+use crate::program::{Code, Context, Kind, Program, Run, StatementStep, Touched};
 use crate::queue::{KeyPriority, ReconcileResult, WorkQueue};
 use crate::report::{CacheReport, Handled, QueueReaction, WorkerReport};
 
@@ -337,6 +337,11 @@ impl Controller {
         let key = run.key().to_owned();
         let at = run.at();
         let statement = self.code.statement_at(at);
+        let touched = match run.is_visible(&self.code) {
+            true => self.code.touched(at),
+            // The worker stops between statements about variables only where there are very many of them.
+            false => Touched::Nothing,
+        };
         let Stepped {
             step,
             call,
@@ -358,7 +363,7 @@ impl Controller {
                 statements.extend(self.step_to_visible(server));
                 WorkerReport::Performed {
                     key,
-                    touched: self.code.touched(at),
+                    touched,
                     statements,
                     call,
                     error,

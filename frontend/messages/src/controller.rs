@@ -7,14 +7,14 @@ use optimist_simulation::explore::ControllerWitness;
 
 use crate::en;
 
-/// Names an operation of a controller in the timeline.
+/// Names an operation of a controller in the timeline; empty for a step of its worker, which reports more.
 pub(crate) fn operation(operation: ControllerOperation) -> String {
     match operation {
         ControllerOperation::Connect(_) | ControllerOperation::ListBehind(_) => {
             en::controller_connects()
         }
         ControllerOperation::Deliver(_) => en::controller_delivers(),
-        ControllerOperation::Step => en::controller_steps(),
+        ControllerOperation::Step => String::new(),
         ControllerOperation::StepLosing(Lost::Answer) => en::controller_loses_answer(),
         ControllerOperation::StepLosing(Lost::Request) => en::controller_loses_request(),
         ControllerOperation::DropWatch(_) => en::controller_drops(),

@@ -364,7 +364,7 @@ fn worked(
             (None, Some(error)) if error.of_cache => {
                 Caption::new(en::did_not_find(), [en::did_not_find_text()])
             }
-            (None, _) => without_request(touched, of, who),
+            (None, error) => without_request(touched, error.as_ref(), of, who),
         },
         WorkerReport::Finished {
             key,
@@ -434,14 +434,23 @@ fn answered(call: &Call, error: Option<&ApiError>, (actor, world): (ActorId, &Wo
 }
 
 /// Says what a statement did that sent no request.
-fn without_request(touched: &Touched, of: (ActorId, &World), who: &str) -> Caption {
+fn without_request(
+    touched: &Touched,
+    error: Option<&ApiError>,
+    of: (ActorId, &World),
+    who: &str,
+) -> Caption {
     match touched {
         Touched::Cache(kind) => Caption::new(en::did_read(&who), [read(kind, of)]),
         Touched::CachedObject => {
             Caption::new(en::did_change_cached(&who), [en::did_change_cached_text()])
         }
         Touched::Expectations => Caption::new(en::did_expect(&who), [en::did_expect_text()]),
-        Touched::Nothing => Caption::new(en::did_send_nothing(&who), [en::did_send_nothing_text()]),
+        Touched::Nothing => {
+            let of_name = error.is_some_and(|error| error.of_name);
+            let text = of_name.then(en::did_send_nothing_text);
+            Caption::new(en::did_send_nothing(&who), text)
+        }
     }
 }
 

@@ -30,7 +30,7 @@ pub enum Touched {
     CachedObject,
     /// The expectations, which the controller remembers from earlier runs.
     Expectations,
-    /// Nothing: its request lacks an object or a name.
+    /// Nothing that others see: no path can have the name of its object, or it is about variables alone.
     Nothing,
 }
 

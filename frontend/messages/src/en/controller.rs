@@ -161,7 +161,7 @@ crate::catalogue::messages! {
     misfit_parents(kind, count) "No goal is checked and no orders are searched: the program works for one {kind}, and there {count|is|are} {count}.";
     misfit_deleting(name) "No goal is checked and no orders are searched: {name} is being deleted.";
     misfit_child(kind) "No goal is checked and no orders are searched: not every {kind} is a child of the object that the program works for, or one is being deleted.";
-    misfit_size() "Not every spec.size is a known whole number, and the number of children depends on it.";
+    misfit_size() "Not every spec.size is a known whole number, and the goal of the program depends on it.";
     broken_never_rests(steps) "This history never comes to rest. Its last {steps} {steps|step|steps} can repeat for ever: apart from versions, times and generated names, everything is then as it was before them.";
     broken_at_rest(wish) "This is broken: nothing more happens by itself, and it is not true that {wish}.";
 
@@ -225,7 +225,7 @@ crate::catalogue::messages! {
     did_expect(who) "{who} uses its expectations.";
     did_expect_text() "They are in its memory. No request goes to the server.";
     did_send_nothing(who) "{who} sends no request.";
-    did_send_nothing_text() "The statement lacks an object or a valid name.";
+    did_send_nothing_text() "The name of the object is empty, or a path cannot have it.";
     did_not_find() "The cache does not have the object.";
     did_not_find_text() "The client makes this NotFound itself. No request goes to the server.";
     did_send(who, verb, object) "{who} sends: {verb} {object}.";

@@ -127,7 +127,6 @@ crate::catalogue::messages! {
     operation_wait(seconds) "{seconds} s pass";
     controller_connects() "connect";
     controller_delivers() "event delivered";
-    controller_steps() "step";
     controller_loses_answer() "step, answer lost";
     controller_loses_request() "step, request lost";
     controller_drops() "watch dropped";

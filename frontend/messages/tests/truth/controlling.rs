@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_client::Lost;
-use optimist_controller::program::Variable;
+use optimist_controller::program::{ReadyProgramName, Variable};
 use optimist_controller::{Cache, CachedObjects, Controller, WorkQueue};
 use optimist_simulation::{
     ActorId, ControllerOperation, ControllerProgram, ControllerStart, Operation, World,
@@ -106,17 +106,12 @@ pub const STEPS: &[(&str, Condition)] = &[
         )
     }),
     ("misfit_size", |_, at| {
-        let is_size = |object: &Value| object["spec"]["size"].is_u64();
-        let world = at.world();
-        let mut versions = world.server().store().log_after(0);
-        let stored = versions.any(|change| change.after.as_deref().is_some_and(|it| !is_size(it)));
-        let mut copies = ActorId::ALL
-            .into_iter()
-            .filter_map(|id| world.copy(id).edited());
-        let written =
-            |start: &ControllerStart| matches!(start.program, ControllerProgram::Written(_));
-        let mut controllers = world.start().controllers.values();
-        Some(stored || copies.any(|copy| !is_size(copy)) || controllers.any(written))
+        let start = at.world().start().controllers.get(&at.controller)?;
+        let ControllerProgram::Ready(ready) = &start.program else {
+            return Some(false);
+        };
+        let of_size = [ReadyProgramName::Scaler, ReadyProgramName::Copier];
+        Some(of_size.contains(&ready.name) && lacks_size(at.world(), &ready.parent.kind))
     }),
     ("broken_too_many", |said, at| {
         let kind = said.text("kind");
@@ -241,7 +236,16 @@ pub const STEPS: &[(&str, Condition)] = &[
     ("did_expect_text", |_, at| expects(at)),
     ("did_send_nothing", |_, at| touches_nothing(at)),
     ("row_sends_nothing", |_, at| touches_nothing(at)),
-    ("did_send_nothing_text", |_, at| touches_nothing(at)),
+    ("did_send_nothing_text", |_, at| {
+        // As `IsValidPathSegmentName` says it.
+        let is_no_path = |name: &str| ["", ".", ".."].contains(&name) || name.contains(['/', '%']);
+        let run = at.last()?.before.controller(at.controller)?.run()?;
+        let mut named = run.variables().filter_map(|(_, variable)| match variable {
+            Variable::Object { object, .. } => Some(object.name()),
+            Variable::List { .. } => None,
+        });
+        Some(touches_nothing(at)? && named.any(is_no_path))
+    }),
     ("did_read_text", |said, at| {
         let none_is_sent = at.last()?.step.exchange.is_none();
         Some(none_is_sent && was_read(said, at, 0)?)
@@ -783,6 +787,20 @@ fn has_answer(at: &Moment<'_>) -> Option<bool> {
             && it.resource_version() == answer.resource_version()
     };
     Some(after.iter().any(same))
+}
+
+/// Returns whether a version of an object of a kind, or an edited copy of one, has no size, or if a program that
+/// somebody wrote can write any.
+fn lacks_size(world: &World, kind: &str) -> bool {
+    let is_without = |object: &Value| object["kind"] == kind && !object["spec"]["size"].is_u64();
+    let mut versions = world.server().store().log_after(0);
+    let stored = versions.any(|change| change.after.as_deref().is_some_and(is_without));
+    let mut copies = ActorId::ALL
+        .into_iter()
+        .filter_map(|id| world.copy(id).edited());
+    let written = |start: &ControllerStart| matches!(start.program, ControllerProgram::Written(_));
+    let mut controllers = world.start().controllers.values();
+    stored || copies.any(|copy| is_without(copy)) || controllers.any(written)
 }
 
 /// The stored objects of a kind.

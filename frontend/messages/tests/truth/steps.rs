@@ -283,9 +283,6 @@ pub const HEADLINES: &[(&str, Condition)] = &[
     ("controller_delivers", |_, at| {
         controls(at, |it| matches!(it, ControllerOperation::Deliver(_)))
     }),
-    ("controller_steps", |_, at| {
-        controls(at, |it| matches!(it, ControllerOperation::Step))
-    }),
     ("controller_loses_answer", |_, at| {
         let of_worker = |it| it == ControllerOperation::StepLosing(Lost::Answer);
         Some(controls(at, of_worker)? && at.exchange().is_some())
@@ -413,7 +410,13 @@ pub const ENDINGS: &[(&str, Condition)] = &[
         let owner = at.named(&said.text("owner"))?;
         Some(at.judge().gone().iter().any(|gone| gone.owner == owner))
     }),
-    ("outcome_left_out", |_, at| Some(at.accepted())),
+    ("outcome_left_out", |_, at| {
+        let stored = at.stored()?;
+        let mut edits = at.last()?.step.edits.iter();
+        Some(
+            at.accepted() && edits.any(|edit| stored.pointer(&edit.pointer) != edit.after.as_ref()),
+        )
+    }),
     ("outcome_both_kept", |_, at| {
         Some(at.accepted() && at.judge().gone().iter().all(|gone| gone.shown))
     }),

@@ -2,10 +2,10 @@
 //! what a cache is answered.
 
 use optimist_controller::program::{
-    ControllerOptions, Kind, Program, ReadyProgram, ReadyProgramName, Statement, Switch,
+    ControllerOptions, Kind, OnError, Program, ReadyProgram, ReadyProgramName, Statement, Switch,
     WatchedKind,
 };
-use optimist_controller::{Handler, ReconcileResult, Source};
+use optimist_controller::{ClientRelease, Handler, ReconcileResult, Source};
 use optimist_simulation::{
     Action, ActorId, ByHand, ControllerOperation, ControllerProgram, ControllerStart, Operation,
     Start, Step, WIDGET,
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::{Hear, MERGE, Script, with};
 
 const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
+const EVENTS: &str = "/api/v1/namespaces/default/events";
 const DEFINITION: &str =
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.demo.example.com";
 
@@ -31,7 +32,13 @@ pub fn each(hear: Hear<'_>) {
         ends_with(result, hear);
     }
     no_such_path(hear);
+    ignored_name(hear);
+    many_statements(hear);
     undefined(hear);
+    pages(hear);
+    for name in [ReadyProgramName::Scaler, ReadyProgramName::Copier] {
+        without_size(name, hear);
+    }
 }
 
 impl Script<'_> {
@@ -67,19 +74,22 @@ impl Script<'_> {
     }
 
     fn sends_by_hand(&mut self, method: &str, target: &str, body: &Value) {
-        let request = ByHand {
-            method: method.to_owned(),
-            target: target.to_owned(),
-            content_type: match method {
-                "DELETE" => String::new(),
-                _ => "application/json".to_owned(),
-            },
-            body: match body {
-                Value::Null => String::new(),
-                body => body.to_string(),
-            },
-        };
-        self.act(ActorId::A, Action::Request(request));
+        self.act(ActorId::A, Action::Request(by_hand(method, target, body)));
+    }
+}
+
+fn by_hand(method: &str, target: &str, body: &Value) -> ByHand {
+    ByHand {
+        method: method.to_owned(),
+        target: target.to_owned(),
+        content_type: match method {
+            "DELETE" => String::new(),
+            _ => "application/json".to_owned(),
+        },
+        body: match body {
+            Value::Null => String::new(),
+            body => body.to_string(),
+        },
     }
 }
 
@@ -161,7 +171,10 @@ fn child_of_a_living_owner(reads_live: bool, hear: Hear<'_>) {
 
 /// A program that is written out, and of which this is all that it does.
 fn written(body: Vec<Statement>) -> Start {
-    let kind = ReadyProgram::widget();
+    written_for(ReadyProgram::widget(), body)
+}
+
+fn written_for(kind: Kind, body: Vec<Statement>) -> Start {
     let program = Program {
         name: "written".to_owned(),
         watches: vec![WatchedKind {
@@ -214,6 +227,65 @@ fn no_such_path(hear: Hear<'_>) {
     script.controls(ControllerOperation::Connect(PARENTS));
     script.controls(ControllerOperation::Connect(PARENTS));
     script.works(4);
+}
+
+/// A write of such a name is not sent either. The program goes on.
+fn ignored_name(hear: Hear<'_>) {
+    let make = Statement::New {
+        into: "object".to_owned(),
+        object: json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "no such/name"}}),
+        owner: None,
+    };
+    let delete = Statement::Delete {
+        object: "object".to_owned(),
+        uid: false,
+        resource_version: false,
+        on_error: vec![OnError::ignore("")],
+    };
+    let mut script = Script::new(written(vec![make, delete]), hear);
+    script.controls(ControllerOperation::Connect(PARENTS));
+    script.controls(ControllerOperation::Connect(PARENTS));
+    script.works(4);
+}
+
+/// A program that does very much with its variables before anything that others see.
+fn many_statements(hear: Hear<'_>) {
+    let copy = Statement::DeepCopy {
+        into: "copy".to_owned(),
+        of: "object".to_owned(),
+    };
+    let mut script = Script::new(written(vec![copy; 1_001]), hear);
+    script.controls(ControllerOperation::Connect(PARENTS));
+    script.controls(ControllerOperation::Connect(PARENTS));
+    script.works(3);
+}
+
+/// A cache whose list comes in pages: the server keeps no watch cache of Events, and has more than a page has.
+fn pages(hear: Hear<'_>) {
+    let mut start = written_for(Kind::new("v1", "Event"), Vec::new());
+    for controller in start.controllers.values_mut() {
+        // A later one begins with a watch.
+        controller.release = ClientRelease::V1_34;
+    }
+    let mut script = Script::new(start, hear);
+    for number in 0..501 {
+        let made = json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": format!("e{number}")},
+            "involvedObject": {"namespace": "default"}});
+        let request = by_hand("POST", EVENTS, &made);
+        let create = Operation::Act(ActorId::A, Action::Request(request));
+        script.tree.act(create);
+    }
+    for _ in 0..4 {
+        script.controls(ControllerOperation::Connect(PARENTS));
+    }
+}
+
+/// The object of the controller has no size, which its properties ask for.
+fn without_size(name: ReadyProgramName, hear: Hear<'_>) {
+    let mut script = Script::new(ready(name, &[]), hear);
+    script.connects();
+    script.request("PATCH", "", MERGE, json!({"spec": {"size": null}}));
+    script.controls(ControllerOperation::Deliver(PARENTS));
 }
 
 /// The kind of a cache is not served any more.
