@@ -327,8 +327,12 @@ pub const REFUSALS: &[(&str, Condition)] = &[
     }),
     ("refused_read", |_, at| {
         let sent = at.exchange()?;
-        let says = sent.received["message"].as_str()?;
-        Some(sent.method == "GET" && at.refused() && !says.is_empty())
+        // A watch that ends was answered: its last event says why.
+        let last = sent.received.as_array().and_then(|events| events.last());
+        let ends = last.filter(|event| event["type"] == "ERROR");
+        let status = ends.map_or(&*sent.received, |event| &event["object"]);
+        let says = status["message"].as_str()?;
+        Some(sent.method == "GET" && (at.refused() || ends.is_some()) && !says.is_empty())
     }),
     ("refused_uid", |_, at| {
         let (sent, stored) = (at.exchange()?, at.addressed()?);

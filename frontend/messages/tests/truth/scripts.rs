@@ -4,7 +4,7 @@ mod controllers;
 
 use optimist_apiserver::apply::{Path, PathElement};
 use optimist_apiserver::server::Release;
-use optimist_client::{Declares, Lost, OnConflict, Strategy, Write};
+use optimist_client::{Declares, Lost, OnConflict, Strategy, Subresource, Write};
 use optimist_controller::ClientRelease;
 use optimist_controller::program::{ReadyProgram, ReadyProgramName};
 use optimist_simulation::{
@@ -89,6 +89,7 @@ pub fn each(hear: Hear<'_>) {
     }
     patches(hear);
     losses(hear);
+    left_out(hear);
     watches(hear);
     deletions(hear);
     a_collection_is_deleted(hear);
@@ -228,6 +229,40 @@ fn losses(hear: Hear<'_>) {
     (script.hear)(&script.tree);
 }
 
+/// Endings and requests that are accepted and leave an edit out.
+fn left_out(hear: Hear<'_>) {
+    let mut script = Script::new(with(NGINX), hear);
+    script.get(ActorId::A);
+    script.get(ActorId::B);
+    script.edit(ActorId::A, |object| object["spec"]["replicas"] = 7.into());
+    // A label that another manager owns.
+    script.edit(ActorId::B, |object| {
+        if let Some(labels) = object["metadata"]["labels"].as_object_mut() {
+            labels.remove("app");
+        }
+    });
+    for editor in ActorId::EDITORS {
+        script.send(editor, Write::usual(Strategy::Update));
+    }
+    for method in optimist_simulation::ENDINGS {
+        if let Some(operation) = script.tree.go_to_ending(method) {
+            script.does(operation);
+        }
+    }
+    // A Scale has no labels.
+    let mut script = Script::new(with(NGINX), hear);
+    script.get(ActorId::A);
+    script.edit(ActorId::A, |object| {
+        object["spec"]["replicas"] = 7.into();
+        object["metadata"]["labels"]["more"] = "1".into();
+    });
+    let scale = Write {
+        subresource: Some(Subresource::Scale),
+        ..Write::usual(Strategy::Update)
+    };
+    script.send(ActorId::A, scale);
+}
+
 /// A watch that begins behind many changes, and each way to go on.
 fn watches(hear: Hear<'_>) {
     let mut script = Script::new(with(NGINX), hear);
@@ -261,9 +296,22 @@ fn watches(hear: Hear<'_>) {
     script.watch(WatchAction::Open(begin.to_string()));
     script.watch(WatchAction::List);
     script.watch(WatchAction::Resume);
+    // An editor watches by hand, from a version that is compacted.
+    let path = script.tree.world().subject().path();
+    let (collection, name) = path.rsplit_once('/').expect("a path");
+    let watch = ByHand {
+        method: "GET".to_owned(),
+        target: format!(
+            "{collection}?watch=true&fieldSelector=metadata.name%3D{name}&resourceVersion={begin}"
+        ),
+        content_type: String::new(),
+        body: String::new(),
+    };
+    script.act(ActorId::A, Action::Request(watch));
 }
 
-/// A pod with a grace period, deleted twice, and the second time sooner.
+/// A pod with a grace period, deleted twice, and the second time sooner. An object with finalizers, of whose deletion
+/// somebody asks for one more.
 fn deletions(hear: Hear<'_>) {
     let mut script = Script::new(with(generate::POD), hear);
     script.get(ActorId::B);
@@ -282,6 +330,17 @@ fn deletions(hear: Hear<'_>) {
         json!({"gracePeriodSeconds": 0}),
     );
     script.get(ActorId::A);
+    let mut script = Script::new(with(generate::POD), hear);
+    for seconds in [20, 5] {
+        let period = json!({"gracePeriodSeconds": seconds});
+        script.request("DELETE", "", "application/json", period);
+    }
+    let mut script = Script::new(with(NGINX), hear);
+    let hold = json!({"metadata": {"finalizers": ["example.com/hold"]}});
+    script.request("PATCH", "", MERGE, hold);
+    script.request("DELETE", "", "", Value::Null);
+    let orphan = json!({"propagationPolicy": "Orphan"});
+    script.request("DELETE", "", "application/json", orphan);
 }
 
 /// A definition with several rules that this server cannot evaluate.
@@ -328,6 +387,13 @@ fn applies(hear: Hear<'_>) {
     for _ in 0..6 {
         script.get(ActorId::B);
     }
+    // Under its own name too: what it updated has another owner than what it applies.
+    let mut script = Script::new(with(NGINX), hear);
+    script.get(ActorId::A);
+    script.edit(ActorId::A, replicas(5));
+    script.send(ActorId::A, Write::usual(Strategy::Update));
+    script.edit(ActorId::A, replicas(6));
+    script.send(ActorId::A, Write::usual(Strategy::Apply));
 }
 
 /// Plays the lines of a card: a value that is applied as it is, one of another type, one that is gone,
