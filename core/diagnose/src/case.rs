@@ -91,11 +91,6 @@ pub enum Note {
     /// Fields that this release does not know were left out, in the words of its decoder: the object
     /// is from a server of another release.
     UnknownFields(Vec<String>),
-    /// Only the types of this built-in kind are known: values are not checked.
-    ValuesNotChecked {
-        /// The kind.
-        kind: String,
-    },
 }
 
 /// The reason why an object cannot be installed.

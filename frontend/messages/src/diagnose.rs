@@ -34,7 +34,6 @@ use crate::{en, load_error, request_problem};
 /// Says why a real server may give other answers than the table; `None` if a note is no reason.
 pub fn ways_notice(note: &Note) -> Option<String> {
     match note {
-        Note::ValuesNotChecked { kind } => Some(en::ways_not_checked(kind)),
         Note::Schemaless { kind } => Some(en::ways_no_definition(kind)),
         Note::NoManagedFields => Some(en::ways_no_owners()),
         _ => None,
@@ -266,7 +265,6 @@ pub fn case_note(note: &Note) -> String {
         Note::NamespaceMadeUp => en::note_namespace(),
         Note::Schemaless { kind } => en::note_schemaless(kind),
         Note::PluralFormed { plural } => en::note_plural(plural),
-        Note::ValuesNotChecked { kind } => en::note_values(kind),
         Note::ListsFromOwners => en::note_lists_from_owners(),
         Note::UnknownFields(unknown) => en::note_unknown_fields(&unknown.join(", ")),
     }

@@ -51,7 +51,6 @@ pub fn fact(fact: &Fact) -> String {
         Fact::Deleted(revision) => en::fact_deleted(revision),
         Fact::DryRun => en::fact_dry_run(),
         Fact::RuleNotEvaluated(rule) => en::fact_rule(&format_args!("{rule:?}")),
-        Fact::NotThorough(kind) => en::fact_not_thorough(kind),
     }
 }
 

@@ -152,7 +152,6 @@ pub fn assumed(assumed: &Assumed) -> String {
         Assumed::NoLastApplied => en::assumed_no_last_applied(),
         Assumed::NoDefinition => en::assumed_no_definition(),
         Assumed::DefinitionOfManifest => en::assumed_definition(),
-        Assumed::ValuesNotChecked => en::assumed_not_checked(),
         Assumed::UnknownFields { fields } => en::assumed_unknown_fields(&fields.join(", ")),
         Assumed::NamespaceExists { namespace } => en::assumed_namespace_exists(namespace),
         Assumed::Namespace { namespace } => en::assumed_namespace(namespace),

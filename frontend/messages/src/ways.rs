@@ -133,9 +133,6 @@ pub fn row_notes(row: &Row) -> Vec<String> {
         _ => {}
     }
     notes.extend(row.warnings.iter().map(|warning| en::row_warning(warning)));
-    if row.values_not_checked && !row.is_refused() {
-        notes.push(en::row_values());
-    }
     notes
 }
 

@@ -77,8 +77,6 @@ pub enum Fact {
     DryRun,
     /// A validation rule of the definition that could not be evaluated here.
     RuleNotEvaluated(String),
-    /// The rules of this kind were not checked: the core does not have them.
-    NotThorough(String),
 }
 
 impl Fact {

@@ -165,19 +165,6 @@ impl Resource {
         )
     }
 
-    /// Returns whether this server checks the validation rules of the kind.
-    pub fn validates(&self) -> bool {
-        match &self.definition {
-            Definition::Builtin(rules) => (rules.validates)(&self.kind),
-            Definition::Custom(_) => true,
-        }
-    }
-
-    /// The fact that the rules of this kind are not checked, if so.
-    pub(super) fn not_thorough(&self) -> Option<Fact> {
-        (!self.validates()).then(|| Fact::NotThorough(self.kind.clone()))
-    }
-
     /// The validation rules of its definition that this server cannot evaluate on an object.
     pub fn unevaluated_rules(&self, object: &Value) -> Vec<String> {
         match &self.definition {

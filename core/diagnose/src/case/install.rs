@@ -235,10 +235,6 @@ fn fit(object: &mut Value, resource: &Resource, notes: &mut Vec<Note>) {
         *object = filled;
     }
     fill_addresses(object, resource);
-    if !resource.validates() {
-        let kind = resource.kind.clone();
-        notes.push(Note::ValuesNotChecked { kind });
-    }
 }
 
 /// An object with defaults, also of structs that it does not have at all and that Go's decoder makes, and

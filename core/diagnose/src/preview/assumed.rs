@@ -18,8 +18,6 @@ pub enum Assumed {
     /// The cluster has objects of a kind, and only the manifests have its definition: the cluster is taken to have that
     /// one.
     DefinitionOfManifest,
-    /// Only the types of the kind are known: values are not checked.
-    ValuesNotChecked,
     /// The release of the server does not know some fields of the object.
     UnknownFields {
         /// In the words of the server's decoder.
@@ -95,7 +93,6 @@ impl Assumed {
         match note {
             Note::NoManagedFields => Some(Self::NoManagedFields),
             Note::Schemaless { .. } => Some(Self::NoDefinition),
-            Note::ValuesNotChecked { .. } => Some(Self::ValuesNotChecked),
             Note::UnknownFields(fields) => Some(Self::UnknownFields {
                 fields: fields.clone(),
             }),

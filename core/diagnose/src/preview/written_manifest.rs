@@ -100,9 +100,6 @@ impl WrittenManifest {
         if in_the_client && exists && !has_last {
             all.push(Assumed::NoLastApplied);
         }
-        if run.values_not_checked && !all.contains(&Assumed::ValuesNotChecked) {
-            all.push(Assumed::ValuesNotChecked);
-        }
         all.dedup();
         all
     }

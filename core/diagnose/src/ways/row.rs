@@ -51,8 +51,6 @@ pub struct Row {
     pub before: Arc<Value>,
     /// The object after, as a GET shows it.
     pub after: Arc<Value>,
-    /// `true` if the values of this kind were not checked.
-    pub values_not_checked: bool,
     /// The results that depend on something which a text leaves out
     /// ([`CompletedChange`](crate::completions::CompletedChange)); empty if the input has
     /// everything.
@@ -388,7 +386,6 @@ impl RowRun {
         .outcomes();
         let requests = self.requests.iter();
         let warnings = requests.flat_map(|it| it.warnings.iter().cloned());
-        let not_checked = |fact: &Fact| matches!(fact, Fact::NotThorough(_));
         Row {
             way,
             code: last.map(|exchange| exchange.code),
@@ -400,10 +397,6 @@ impl RowRun {
             writer: self.writer,
             fields,
             second_run,
-            values_not_checked: self
-                .requests
-                .iter()
-                .any(|it| it.facts.iter().any(not_checked)),
             requests: self.requests,
             tool_runs: self.tool_runs,
             before,

@@ -53,7 +53,6 @@ pub struct RowBeginning {
     taken_back: Vec<TakenBack>,
     /// The positions of the objects before and after.
     objects: (usize, usize),
-    values_not_checked: bool,
     open: Vec<OpenQuestion>,
     values_made_up: bool,
 }
@@ -124,7 +123,6 @@ compact_struct!(RowBeginning {
     second_run,
     taken_back,
     objects,
-    values_not_checked,
     open,
     values_made_up
 });
@@ -182,7 +180,6 @@ impl RowSender {
             second_run: row.second_run.clone(),
             taken_back: row.taken_back.clone(),
             objects: (before, after),
-            values_not_checked: row.values_not_checked,
             open: row.open.clone(),
             values_made_up: row.values_made_up,
         })));
@@ -336,7 +333,6 @@ impl RowReceiver {
                 taken_back: beginning.taken_back,
                 before: self.object(before),
                 after: self.object(after),
-                values_not_checked: beginning.values_not_checked,
                 open: beginning.open,
                 values_made_up: beginning.values_made_up,
             },

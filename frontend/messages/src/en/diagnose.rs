@@ -260,7 +260,6 @@ crate::catalogue::messages! {
     note_namespace() "The object names no namespace. This page put it into the namespace default.";
     note_schemaless(kind) "The definition of {kind} is not here. Without it, a list counts as one value. Add the CustomResourceDefinition for exact owners.";
     note_plural(plural) "The definition is not here, so the resource name {plural} is formed from the kind.";
-    note_values(kind) "The fields and owners of {kind} are exact. Its values are not validated here.";
     note_unknown_fields(fields) "Kubernetes v1.36 does not know these fields, so this page left them out: {fields}.";
     note_lists_from_owners() "Where managedFields select single items of a list, this list is merged item by item.";
 
@@ -292,7 +291,6 @@ crate::catalogue::messages! {
 
     // What would happen.
     ways_title() "What would happen";
-    ways_not_checked(kind) "The values of {kind} are not checked here. A real API server can refuse a row with 422, for example where it changes a field that is immutable.";
     ways_no_definition(kind) "The definition of {kind} is not here, so values are not checked and a list counts as one value. A real API server can refuse a row that is accepted here.";
     ways_no_owners() "The object is here without managedFields. Who owns its fields is not known, so a real API server can give another answer to each apply.";
     ways_of_message(version) "The refused write on version {version}, in each way of writing. The message does not say the values and the rest of the manifest. Each row says only what holds for every manifest that was tried.";
@@ -387,7 +385,6 @@ crate::catalogue::messages! {
     row_second_changes() "A second run makes a new version again.";
     row_second_nothing() "A second run changes nothing.";
     row_warning(warning) "Warning: {warning}";
-    row_values() "Values of this kind are not validated here.";
     row_more(named, more) "{named} and {more} more";
     assume_previous_release() "The manifest of the last release is not here. The page assumes that it had the fields that Helm owns. Bring it before the new one, to be exact.";
     assume_unknown_release() "Helm adds the label app.kubernetes.io/managed-by and the annotations of its release to each object. Nothing here names the release, so these rows leave them out.";

@@ -70,5 +70,4 @@ crate::catalogue::messages! {
     fact_rule(rule) "The validation rule {rule} was not evaluated: a real server can refuse what this one accepts.";
     card_rule(rule) "This server cannot evaluate the validation rule {rule}. A real server can refuse such an object.";
     card_rules(count, rule) "This server cannot evaluate {count} validation rules, such as {rule}. A real server can refuse such an object.";
-    fact_not_thorough(kind) "Only the general rules were checked: this server does not know the rules of a real server for the kind {kind}.";
 }

@@ -96,7 +96,6 @@ crate::catalogue::messages! {
     assumed_no_last_applied() "the object has no last-applied annotation, so fields that left the manifest are not removed";
     assumed_no_definition() "no definition of this kind was given: lists are merged whole, and values are not checked";
     assumed_definition() "the cluster has this definition already, because it has objects of the kind";
-    assumed_not_checked() "values of this kind are not checked here";
     assumed_unknown_fields(fields) "this release does not know {fields}";
     assumed_namespace_exists(namespace) "the namespace {namespace} exists";
     assumed_namespace(namespace) "the manifest names no namespace, so it is written to {namespace}";

@@ -181,13 +181,6 @@ pub const FACTS: &[(&str, Condition)] = &[
     ("fact_rule", |said, at| has_rule(at, &said.text("rule"))),
     ("card_rule", |said, at| has_rule(at, &said.text("rule"))),
     ("card_rules", |said, at| has_rule(at, &said.text("rule"))),
-    ("fact_not_thorough", |said, at| {
-        // Of a kind with a schema, the general rules are checked all the same.
-        let sent = at.exchange()?;
-        let path = sent.target.split('?').next()?.to_owned();
-        let plural = said.text("kind").to_lowercase();
-        Some(path.contains(&format!("/{plural}")) || text(&sent.sent, "kind") == said.text("kind"))
-    }),
 ];
 
 fn carried_none(said: &Said, at: &Moment<'_>) -> Option<bool> {

@@ -23,7 +23,7 @@ pub fn begin(seed: u64) -> HistoryTree {
         7 => Start::with(RULED),
         8 => Start::with(&format!("{NGINX}\n---\n{CONFIG_MAP}\n---\n{SERVICE}")),
         9 => Start::with(SERVICE),
-        10 => Start::with(UNCHECKED),
+        10 => Start::with(REVISION),
         _ => Start {
             controllers: controllers(&mut random),
             ..Start::with(WIDGET)
@@ -651,8 +651,8 @@ spec:
   ports: [{name: http, port: 80}]
 ";
 
-/// A kind of whose values the server has no rules.
-pub const UNCHECKED: &str = "apiVersion: apps/v1
+/// A kind of a few fields, of which one cannot change.
+pub const REVISION: &str = "apiVersion: apps/v1
 kind: ControllerRevision
 metadata: {name: web-1, namespace: default}
 data: {greeting: hello}

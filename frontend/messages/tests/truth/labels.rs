@@ -231,7 +231,7 @@ pub const WITHOUT: &[(Class, &[&str])] = &[
         "third_controllers_text", "third_editor_text", "timeline_empty", "timeline_step",
         "typing_lines", "unknown_large", "assumed_client_side", "assumed_definition", "assumed_namespace",
         "assumed_namespace_exists", "assumed_no_definition", "assumed_no_last_applied",
-        "assumed_no_managers", "assumed_not_checked", "assumed_previous", "note_left_out", "assumed_left_out", "assumed_others_accepted", "assumed_server_side", "assumed_first_release", "assumed_crds", "assumed_version_from_source", "assumed_confirmed", "assumed_state", "assumed_in_state", "assumed_in_release", "upgrade_deletes_nothing", "upgrade_chosen", "upgrade_default", "owners_left_out", "owners_whole", "owners_fold", "upgrade_filter_trouble", "upgrade_prune", "upgrade_back",
+        "assumed_no_managers", "assumed_previous", "note_left_out", "assumed_left_out", "assumed_others_accepted", "assumed_server_side", "assumed_first_release", "assumed_crds", "assumed_version_from_source", "assumed_confirmed", "assumed_state", "assumed_in_state", "assumed_in_release", "upgrade_deletes_nothing", "upgrade_chosen", "upgrade_default", "owners_left_out", "owners_whole", "owners_fold", "upgrade_filter_trouble", "upgrade_prune", "upgrade_back",
         "assumed_tracking", "assumed_unknown_fields", "assumed_version", "headline_object",
         "upgrade_assumed",
         "upgrade_count", "upgrade_counts", "upgrade_counts_one", "upgrade_held", "upgrade_leave",

@@ -174,7 +174,7 @@ fn patches(hear: Hear<'_>) {
         test("/metadata/annotations/long", long("2").into()),
     );
     script.request("GET", "/log", "", Value::Null);
-    let mut script = Script::new(with(generate::UNCHECKED), hear);
+    let mut script = Script::new(with(generate::REVISION), hear);
     script.request(
         "PATCH",
         "",

@@ -391,4 +391,24 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn every_kind_without_rows_has_rules_of_its_own() {
+        let builtin = crate::server::Resources::builtin();
+        let kinds = builtin.iter().map(|resource| &*resource.kind);
+        let mut without: Vec<&str> = kinds.filter(|kind| !has(kind)).collect();
+        without.sort_unstable();
+        without.dedup();
+        let own = [
+            "ConfigMap",
+            "CustomResourceDefinition",
+            "Deployment",
+            "Event",
+            "Lease",
+            "Namespace",
+            "Pod",
+            "Service",
+        ];
+        assert_eq!(without, own);
+    }
 }

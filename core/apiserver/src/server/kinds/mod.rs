@@ -297,8 +297,6 @@ pub struct Rules {
     pub plain_replicas: bool,
     /// Fields to select by besides name and namespace.
     pub fields: &'static [&'static str],
-    /// Returns whether the validation rules of a kind, by its name, are implemented.
-    pub validates: fn(&str) -> bool,
 }
 
 /// The rules of a subresource such as `status`, which knows updates only; the stored object is given.
@@ -356,7 +354,6 @@ impl Rules {
         immortal: &(&[], ""),
         plain_replicas: false,
         fields: &[],
-        validates: |_| true,
     };
 }
 

@@ -43,7 +43,6 @@ const PLAIN: Rules = Rules {
         },
         ..Rules::NONE.status
     },
-    validates: checks::has,
     ..Rules::NONE
 };
 
@@ -235,7 +234,6 @@ fn add_own(kind: &str, rules: &mut Rules) {
         "Event" => {
             rules.validate = event::validate_in_own_group;
             rules.collection = Collection::None;
-            rules.validates = |_| true;
         }
         _ => add_own_of_devices_and_volumes(kind, rules),
     }

@@ -98,7 +98,6 @@ impl ApiServer {
             empties,
             ..
         } = draft;
-        trace.facts.extend(info.resource.not_thorough());
         let warnings = info.resource.warn_as_given(&object);
         self.before_create(info, &mut object, &empties)?;
         trace.warnings.extend(warnings);

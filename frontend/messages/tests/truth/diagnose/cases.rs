@@ -63,8 +63,8 @@ fn entry(manager: &str, operation: &str, version: &str, fields: Value) -> Value 
         "fieldsV1": fields, "time": "2026-01-01T00:00:00Z"})
 }
 
-/// An object of a kind of whose values the server has no rules.
-pub fn unchecked() -> Value {
+/// An object of a kind of a few fields, of which one cannot change.
+pub fn controller_revision() -> Value {
     json!({"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "web-1",
         "namespace": "shop", "uid": "00000000-0000-4000-8000-0000000000ff", "resourceVersion": "5",
         "managedFields": []}, "data": {"greeting": "hello"}, "revision": 1})
@@ -171,8 +171,10 @@ pub fn writes() -> Vec<WriteCase> {
         WriteCase::new(budget.clone(), other(&budget)),
         client_side,
         WriteCase::new(
-            unchecked(),
-            with(manifest(&unchecked()), |it| it["revision"] = 2.into()),
+            controller_revision(),
+            with(manifest(&controller_revision()), |it| {
+                it["revision"] = 2.into()
+            }),
         ),
         migrated(),
         changed_after_client_side(),

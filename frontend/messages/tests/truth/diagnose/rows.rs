@@ -452,12 +452,6 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
         let mut all = run.answers.iter().flat_map(|answer| &answer.warnings);
         Some(all.any(|header| header.replace("\\\"", "\"").contains(&warning)))
     }),
-    ("row_values", |_, run| {
-        let built_in = !text(&run.before, "apiVersion").contains('.');
-        let checked = ["Deployment", "ConfigMap", "Service"];
-        let is_checked = built_in && checked.contains(&text(&run.before, "kind"));
-        Some(!run.refused() && !is_checked)
-    }),
 ];
 
 /// Returns the causes of the last refusal.
