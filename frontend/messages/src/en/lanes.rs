@@ -91,7 +91,7 @@ crate::catalogue::messages! {
     live_answer(request, code) "{request} → {code}";
     live_no_answer() "No answer came. The server may have stored the write all the same.";
     recorded_object(step, title, version) "Step {step}: {title}, version {version}, as it was then.";
-    recorded_object_computed(step, title) "Step {step}: {title}. The log does not have this version: the API server of this page computed it from the requests.";
+    recorded_object_computed(step, title) "Step {step}: {title}. The line of this step does not have the object: the API server of this page computed it from the requests.";
     recorded_object_absent(step) "Step {step}: there is no object after it.";
     recorded_object_unknown(step) "Step {step}: the log does not have the object.";
     recorded_newest() "Back to the newest version";

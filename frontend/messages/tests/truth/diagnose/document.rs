@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::owned::owners;
 use super::pasted::Pasted;
+use super::served::{bare_object, made, named_resource, resource_of_kind, send};
 use crate::hearing::ConditionOf;
 use crate::said::Said;
 
@@ -84,18 +85,17 @@ fn is_forbidden(pasted: &Pasted) -> bool {
     says(pasted, &[" is forbidden: ", " is invalid: : "])
 }
 
-fn has_text(pasted: &Pasted, words: &str) -> bool {
-    pasted.texts.iter().any(|text| text.contains(words))
+/// Returns whether a message quotes a name that no object can have.
+fn has_no_object_name(message: &str) -> bool {
+    let mut quoted = message.split('"').skip(1).step_by(2);
+    quoted.any(|name| {
+        let object = serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+        optimist_simulation::World::load(&object.to_string()).is_err()
+    })
 }
 
-/// Returns whether the kind is built in, and the page knows no rules for its values.
-fn not_validated(said: &Said, pasted: &Pasted) -> Option<bool> {
-    let kind = said.text("kind");
-    let of_kind = pasted
-        .live
-        .as_ref()
-        .is_none_or(|live| text(live, "kind") == kind);
-    Some(of_kind && !["Deployment", "ConfigMap", "Service", "Pod", "Secret"].contains(&&*kind))
+fn has_text(pasted: &Pasted, words: &str) -> bool {
+    pasted.texts.iter().any(|text| text.contains(words))
 }
 
 /// Returns whether a message names a manager that is the client's own name, as one that updates or
@@ -207,10 +207,21 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         // A request that only begins, or that came twice, counts once.
         Some(said.number("count")? as usize <= writes.count())
     }),
-    ("note_values", |said, it| not_validated(said, it)),
-    ("ways_not_checked", |said, it| not_validated(said, it)),
-    ("scene_none", |_, it| Some(!it.message.is_empty())),
-    ("scene_accepted", |_, it| Some(!it.message.is_empty())),
+    ("scene_none", |_, it| {
+        // No such object can be there, so nobody can change it.
+        let (resource, name) = named_resource(&it.message)?;
+        Some(made(&resource, name).is_none())
+    }),
+    ("scene_accepted", |_, it| {
+        // The one write of which a message is brought that is accepted here: an Update without a version.
+        let (kind, rest) = it.message.strip_prefix("The ")?.split_once(" \"")?;
+        let (name, why) = rest.split_once('"')?;
+        let resource = resource_of_kind(kind)?;
+        let unversioned = why.contains("resourceVersion") && why.contains("must be specified");
+        let (mut server, path) = made(&resource, name)?;
+        let object = bare_object(&resource, name);
+        Some(unversioned && send(&mut server, "PUT", &path, &object) == 200)
+    }),
     ("scene_before_not_found", |said, it| {
         // A PUT creates an object of these kinds (`AllowCreateOnUpdate`, v1.36), so that a uid is compared with none.
         let created = [
@@ -869,7 +880,9 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         Some(schemaless(it) && said.text("kind") == "Widget")
     }),
     ("ways_no_owners", |_, it| {
-        Some(entries(it.live.as_ref()?).is_empty())
+        // The object of a log is in its answers.
+        let mut objects = it.live.iter().chain(&it.versions);
+        Some(objects.any(|object| entries(object).is_empty()))
     }),
     ("ways_of", |said, it| {
         Some(it.manifest.is_some() && it.live.as_ref()?.resource_version() == said.text("version"))
@@ -930,7 +943,9 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         Some((1..lines as u64).contains(&said.number("count")?))
     }),
     ("owners_refused", |_, it| {
-        let live = it.live.as_ref()?;
+        let Some(live) = &it.live else {
+            return Some(has_no_object_name(&it.message));
+        };
         let entries = entries(live).iter();
         let mut unreadable = entries.filter(|entry| !entry["fieldsV1"].is_object());
         Some(
@@ -1041,11 +1056,13 @@ pub const DOCUMENT: &[(&str, ConditionOf<Pasted>)] = &[
         let absent = manifest.pointer(&field.replace('.', "/")).is_none();
         Some(absent && it.message.contains(&field))
     }),
-    ("scene_refused_name", |said, _| {
-        Some(!is_name(&said.text("name")))
+    ("scene_refused_name", |said, it| {
+        let name = said.text("name");
+        Some(!is_name(&name) && has_text(it, &name))
     }),
-    ("scene_refused_namespace", |said, _| {
-        Some(!is_name(&said.text("namespace")))
+    ("scene_refused_namespace", |said, it| {
+        let namespace = said.text("namespace");
+        Some(!is_name(&namespace) && has_text(it, &namespace))
     }),
     ("scene_values", |_, it| {
         Some(!it.message.is_empty() && it.live.is_none())

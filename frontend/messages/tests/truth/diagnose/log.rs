@@ -406,7 +406,10 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
         Some(text(it.line(), "verb") == "get" && same.is_some_and(|(now, before)| now != before))
     }),
     ("audit_other_reason", |_, it| {
-        Some(code(it.line()) >= Some(400))
+        // Of these codes, the object is no cause; of others, a webhook says itself that it is.
+        let answer = text(&it.line()["responseObject"], "message");
+        let code = code(it.line())?;
+        Some(matches!(code, 401 | 403 | 429 | 500..) || code >= 400 && answer.contains("webhook"))
     }),
     ("audit_unknown_owners", |_, it| {
         let shown = it.steps[..it.at]
@@ -557,8 +560,9 @@ pub const STEPS: &[(&str, ConditionOf<Recorded>)] = &[
         Some(shown && said.number("step")? as usize == it.at + 1)
     }),
     ("recorded_object_computed", |said, it| {
-        // The answer of the step does not show it, so that it follows from the requests before.
-        let shows = accepted(it.line()) && version(&it.line()["responseObject"]).is_some();
+        // The answer of the step does not show it, so that it follows from the requests before. A Scale is another object.
+        let answer = &it.line()["responseObject"];
+        let shows = accepted(it.line()) && version(answer).is_some() && answer["kind"] != "Scale";
         Some(!shows && said.number("step")? as usize == it.at + 1)
     }),
     ("recorded_object_absent", |_, it| {

@@ -16,12 +16,18 @@ const ALICE: Client = ("alice", "kubectl/v1.36.0 (linux/amd64)");
 const BOB: Client = ("bob", "kubectl/v1.36.0 (linux/amd64)");
 const CAROL: Client = ("carol", "operator/1.0");
 const HELM: Client = ("ci", "helm/v4.0.0");
+const AUTOSCALER: Client = (
+    "system:serviceaccount:kube-system:horizontal-pod-autoscaler",
+    "kube-controller-manager/v1.36.0",
+);
 const EVE: Client = ("eve", "looper/2");
 
 /// A server that writes an audit log.
 struct Logged {
     server: ApiServer,
     lines: Vec<Value>,
+    /// The time between two requests.
+    seconds: usize,
 }
 
 impl Logged {
@@ -36,6 +42,7 @@ impl Logged {
         Self {
             server,
             lines: Vec::new(),
+            seconds: 1,
         }
     }
 
@@ -81,7 +88,8 @@ impl Logged {
                 (answer.status().as_u16(), body)
             }
         };
-        let second = self.lines.len();
+        let number = self.lines.len();
+        let second = number * self.seconds;
         let time = |part: u32| {
             format!(
                 "2026-11-22T06:{:02}:{:02}.{part:06}Z",
@@ -93,11 +101,15 @@ impl Logged {
         if !of_collection || verb == "create" {
             of["name"] = "shop".into();
         }
+        let subresource = query.split('?').next().unwrap_or_default();
+        if let Some(name) = subresource.strip_prefix('/') {
+            of["subresource"] = name.into();
+        }
         let mut line = json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "RequestResponse",
-            "auditID": format!("00000000-0000-4000-8000-{second:012}"), "stage": "ResponseComplete",
+            "auditID": format!("00000000-0000-4000-8000-{number:012}"), "stage": "ResponseComplete",
             "requestURI": target, "verb": verb, "user": {"username": user}, "userAgent": agent,
             "objectRef": of, "responseStatus": {"metadata": {}, "code": code},
-            "requestReceivedTimestamp": time(1000), "stageTimestamp": time(if second.is_multiple_of(3) { 1000 } else { 4000 })});
+            "requestReceivedTimestamp": time(1000), "stageTimestamp": time(if number.is_multiple_of(3) { 1000 } else { 4000 })});
         if body != Value::Null {
             line["requestObject"] = body;
         }
@@ -181,6 +193,62 @@ pub fn of_conflicts() -> Vec<Value> {
     log.sends(ALICE, "delete", "", ("", Value::Null));
     log.get(ALICE);
     log.lines
+}
+
+/// An autoscaler and a person who change a value for more than a minute.
+pub fn of_autoscaler() -> Vec<Value> {
+    let mut log = Logged {
+        seconds: 30,
+        ..Logged::new()
+    };
+    log.sends(ALICE, "create", "", ("application/json", deployment()));
+    for number in 2..5 {
+        log.sends(
+            AUTOSCALER,
+            "patch",
+            "/scale",
+            (MERGE, json!({"spec": {"replicas": number * 2}})),
+        );
+        log.get(BOB);
+        log.patch(BOB, json!({"spec": {"replicas": number}}));
+    }
+    log.lines
+}
+
+/// A write that a quota refuses.
+pub fn of_quota() -> Vec<Value> {
+    let mut log = Logged::new();
+    log.sends(ALICE, "create", "", ("application/json", deployment()));
+    log.patch(BOB, json!({"spec": {"replicas": 4}}));
+    let line = log.lines.last_mut().expect("a line");
+    let message = "deployments.apps \"shop\" is forbidden: exceeded quota: small, requested: cpu=1, used: cpu=1, limited: cpu=1";
+    let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message,
+        "reason": "Forbidden", "code": 403});
+    line["responseStatus"] = status.clone();
+    line["responseObject"] = status;
+    log.lines
+}
+
+/// An apply that meets another owner.
+pub fn of_apply() -> Vec<Value> {
+    let mut log = Logged::new();
+    log.sends(ALICE, "create", "", ("application/json", deployment()));
+    let mut body = deployment();
+    body["spec"]["replicas"] = 9.into();
+    log.sends(HELM, "patch", "?fieldManager=helm", (APPLY, body));
+    log.lines
+}
+
+/// The same log by a policy with `omitManagedFields`.
+pub fn without_owners(mut lines: Vec<Value>) -> Vec<Value> {
+    for line in &mut lines {
+        for member in ["requestObject", "responseObject"] {
+            if let Some(metadata) = line[member]["metadata"].as_object_mut() {
+                metadata.remove("managedFields");
+            }
+        }
+    }
+    lines
 }
 
 /// A log in which nothing stands out.

@@ -11,8 +11,10 @@ pub mod owned;
 pub mod page;
 mod pasted;
 mod previewed;
+mod rare;
 mod rows;
 mod seen;
+mod served;
 mod versions;
 #[path = "../../../../../core/diagnose/tests/written/mod.rs"]
 #[allow(dead_code)]
@@ -23,6 +25,7 @@ use optimist_client::Preset;
 use optimist_diagnose::audit::{AuditReader, MAX_EVENTS};
 use optimist_diagnose::case::{Case, Installed};
 use optimist_diagnose::completions::{CompletedChange, OpenQuestion, Then};
+use optimist_diagnose::input::detect;
 use optimist_diagnose::message::reported_errors;
 use optimist_diagnose::scene::{GivenParts, Scene};
 use optimist_diagnose::ways::{
@@ -537,6 +540,20 @@ fn of_printed(hearing: &mut Hearing, conditions: &Conditions<Pasted>) {
     }
 }
 
+/// Hears the sentence about a file without a text, which the page does not take at all.
+fn of_nothing(hearing: &mut Hearing, conditions: &Conditions<Pasted>) {
+    for text in ["", " \n"] {
+        let why = detect(text).expect_err("there is nothing in it");
+        let about = Pasted {
+            texts: vec![text.to_owned()],
+            ..Pasted::default()
+        };
+        hearing.hear(&messages::not_detected(&why), conditions, &about, &|| {
+            format!("   {text:?}")
+        });
+    }
+}
+
 #[test]
 fn what_diagnose_says_of_texts_is_true() {
     said::by_name();
@@ -549,6 +566,7 @@ fn what_diagnose_says_of_texts_is_true() {
     let of_versions = seen::VERSION.iter().copied().collect();
     let mut hearing = Hearing::default();
     of_printed(&mut hearing, &texts);
+    of_nothing(&mut hearing, &texts);
     of_long_logs(&mut hearing, &of_logs);
     previewed::hear(&mut hearing, &mut Random::new(28), cases);
     let fixed = pasted::fixed();
@@ -562,6 +580,10 @@ fn what_diagnose_says_of_texts_is_true() {
             });
         }
         page.finish_work();
+        if let Some(position) = pasted.chosen {
+            page.send(DiagnoseMsg::Choose(position));
+            page.finish_work();
+        }
         let case = &page.state.diagnose;
         let told = || {
             let texts = pasted

@@ -32,6 +32,8 @@ pub struct Pasted {
     pub noise: usize,
     /// The form of a text without an object, and the line that shows it.
     pub form: (&'static str, usize),
+    /// The position of the object that is looked at; `None` for the one that the page shows first.
+    pub chosen: Option<usize>,
 }
 
 const MESSAGES: [&str; 3] = [
@@ -243,18 +245,21 @@ impl Pasted {
     }
 
     /// A log, and the versions that its answers show.
-    fn of_log(log: Vec<Value>) -> Self {
-        let writes = log.iter().filter(|line| {
+    pub fn of_log(log: Vec<Value>) -> Self {
+        let answered = log.iter().filter(|line| {
             let verb = text(line, "verb");
             let code = line["responseStatus"]["code"].as_u64().unwrap_or(500);
-            ["create", "update", "patch"].contains(&verb) && code < 300
+            ["create", "update", "patch", "get"].contains(&verb) && code < 300
         });
-        let versions = writes.map(|line| line["responseObject"].clone());
-        let versions = versions.filter(|object| object["metadata"].is_object());
+        let objects = answered.map(|line| line["responseObject"].clone());
+        let objects =
+            objects.filter(|object| object["metadata"].is_object() && object["kind"] != "Scale");
+        let mut versions: Vec<Value> = objects.collect();
+        versions.dedup_by(|one, before| one.resource_version() == before.resource_version());
         let lines: Vec<String> = log.iter().map(Value::to_string).collect();
         Self {
             texts: vec![lines.join("\n")],
-            versions: versions.collect(),
+            versions,
             log,
             ..Self::default()
         }
@@ -304,11 +309,21 @@ pub fn fixed() -> Vec<Pasted> {
     all.extend(live_cases());
     all.push(refused_manifest());
     all.extend(unused_manifests());
+    all.extend(super::rare::all());
     all
 }
 
+/// A message alone.
+pub fn of_message(message: String) -> Pasted {
+    Pasted {
+        texts: vec![message.clone()],
+        message,
+        ..Pasted::default()
+    }
+}
+
 /// Messages with more manifests than the one that was refused.
-fn unused_manifests() -> [Pasted; 5] {
+pub fn unused_manifests() -> [Pasted; 5] {
     let refused = refused_manifest();
     let manifest = refused.manifest.clone().expect("a manifest");
     let named = |name: &str| {
@@ -346,7 +361,7 @@ fn unused_manifests() -> [Pasted; 5] {
 }
 
 /// A message, and the manifest that was refused.
-fn refused_manifest() -> Pasted {
+pub fn refused_manifest() -> Pasted {
     let message = "Error: UPGRADE FAILED: conflict occurred while applying object shop/web apps/v1, Kind=Deployment: \
         Apply failed with 1 conflict: conflict with \"kube-controller-manager\" with subresource \"scale\" using \
         apps/v1: .spec.replicas";
@@ -378,7 +393,7 @@ fn recorded_without_codes(also: &[&str]) -> Vec<Value> {
     lines.collect()
 }
 
-fn config_map(name: &str, version: u64, data: Value, entries: Value) -> Value {
+pub fn config_map(name: &str, version: u64, data: Value, entries: Value) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop",
         "uid": format!("00000000-0000-4000-8000-{name:0>12}"), "resourceVersion": version.to_string(),
         "managedFields": entries}, "data": data})
@@ -391,7 +406,7 @@ fn unversioned(mut object: Value) -> Value {
     object
 }
 
-fn owned(manager: &str, fields: Value) -> Value {
+pub fn owned(manager: &str, fields: Value) -> Value {
     json!([{"manager": manager, "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
         "time": "2026-01-01T00:01:00Z", "fieldsV1": {"f:data": fields}}])
 }
@@ -457,8 +472,8 @@ fn live_cases() -> Vec<Pasted> {
         "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
         "versions": [{"name": "v1", "served": true, "storage": true,
             "schema": {"openAPIV3Schema": {"type": "object"}}}]}});
-    let unchecked = super::cases::unchecked();
-    let mut wanted = unchecked.clone();
+    let revision = super::cases::controller_revision();
+    let mut wanted = revision.clone();
     for member in ["uid", "resourceVersion", "managedFields"] {
         wanted.metadata_mut().remove(member);
     }
@@ -474,11 +489,6 @@ fn live_cases() -> Vec<Pasted> {
             ),
             _ => format!("error: {apply}\nPlease review the fields above"),
         }
-    };
-    let message = |message: String| Pasted {
-        texts: vec![message.clone()],
-        message,
-        ..Pasted::default()
     };
     let beside = |message: String, object: Value| Pasted {
         texts: vec![object.to_string(), message.clone()],
@@ -507,9 +517,9 @@ fn live_cases() -> Vec<Pasted> {
             ..Pasted::default()
         },
         Pasted {
-            texts: vec![unchecked.to_string(), wanted.to_string()],
+            texts: vec![revision.to_string(), wanted.to_string()],
             objects: 1,
-            live: Some(unchecked),
+            live: Some(revision),
             manifest: Some(wanted),
             ..Pasted::default()
         },
@@ -560,11 +570,11 @@ fn live_cases() -> Vec<Pasted> {
             ..watch(vec![("ADDED", other("1")), ("ADDED", other("2"))])
         },
         history(vec![map(5, json!({"a": "1"})), unreadable]),
-        message(conflict("\"helm\"", "helm")),
-        message(conflict("\"helm\"", "helm").replace(" using v1", "")),
+        of_message(conflict("\"helm\"", "helm")),
+        of_message(conflict("\"helm\"", "helm").replace(" using v1", "")),
         // No kind has such a field, and nothing names the object.
-        message(conflict("\"helm\"", "kubectl").replace(".data.a", ".noSuchPart.a")),
-        message(format!(
+        of_message(conflict("\"helm\"", "kubectl").replace(".data.a", ".noSuchPart.a")),
+        of_message(format!(
             "{}\n{}",
             conflict("\"one\"", "helm"),
             conflict("\"two\"", "kubectl")
