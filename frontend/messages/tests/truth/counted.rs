@@ -25,6 +25,8 @@ pub struct Counted {
     lost: u64,
     /// Orders that lose nothing, and in which somebody got no for an answer in the end.
     refused: u64,
+    /// Orders that lose nothing, and in which nobody got no, but an accepted write left an edit of its own out.
+    left_out: u64,
     /// Orders that pass a state.
     through: u64,
     /// Orders that end in a state of a search that is not done.
@@ -56,7 +58,10 @@ pub const COUNTED: &[(&str, ConditionOf<Counted>)] = &[
         Some(number(said, "count")? == it.refused)
     }),
     ("ending_replaced", others),
-    ("ending_left_out", others),
+    ("ending_left_out", |said, it| {
+        let count = number(said, "count")?;
+        Some(0 < count && count <= it.left_out)
+    }),
     ("ending_in_object_both", others),
     ("ending_in_object_all", others),
     ("matrix_part", |said, it| {
@@ -385,6 +390,23 @@ fn outcome(tree: &HistoryTree) -> (bool, bool) {
     (lost, kind_of_refusal(tree).is_some())
 }
 
+/// Returns whether a write was accepted, and the object did not have an edit of it afterwards.
+fn leaves_out(tree: &HistoryTree) -> bool {
+    let moment = Moment::current(tree, ActorId::B);
+    moment.so_far.iter().any(|it| {
+        let Some((_, stored)) = it.after.stored() else {
+            return false;
+        };
+        let accepted = it
+            .step
+            .exchange
+            .as_ref()
+            .is_some_and(|sent| sent.code < 300);
+        let mut edits = it.step.edits.iter();
+        accepted && edits.any(|edit| stored.pointer(&edit.pointer) != edit.after.as_ref())
+    })
+}
+
 /// The kind of the refusals that are somebody's last answer: a conflict comes first, then what is gone.
 fn kind_of_refusal(tree: &HistoryTree) -> Option<u8> {
     let moment = Moment::current(tree, ActorId::B);
@@ -419,6 +441,17 @@ pub fn three(hearing: &mut Hearing) -> Option<()> {
     counts((preset, scenario), 90, &mut Random::new(1), hearing)
 }
 
+/// Counts the orders of an editor and of an apply that removes a label which another manager owns.
+pub fn left_out(hearing: &mut Hearing) -> Option<()> {
+    let preset = PRESETS.iter().find(|it| it.slug == "different-fields")?;
+    let mut scenario = preset.scenario().ok()?;
+    let removal = IntendedChange::at("/metadata/labels/app", None);
+    scenario.plans.get_mut(1)?.intent = Intent::Change(vec![removal]);
+    let ways = [WriteMethod::Merge, WriteMethod::Apply];
+    let scenario = scenario.in_ways(&ways, 1).ok()?;
+    counts((preset, scenario), 24, &mut Random::new(1), hearing)
+}
+
 /// Counts the orders of a scenario that has not more than these.
 fn counts(
     (preset, scenario): (&'static ExplorePreset, Scenario),
@@ -438,14 +471,16 @@ fn counts(
         total: paths.len() as u64,
         lost: 0,
         refused: 0,
+        left_out: 0,
         through: 0,
         ended: 0,
     };
     for path in &paths {
-        match outcome(&replayed(&search, path, path.len(), start.clone())) {
+        let tree = replayed(&search, path, path.len(), start.clone());
+        match outcome(&tree) {
             (true, _) => counted.lost += 1,
             (false, true) => counted.refused += 1,
-            (false, false) => {}
+            (false, false) => counted.left_out += u64::from(leaves_out(&tree)),
         }
     }
     let told = || format!("   {slug}: {:?}", search.scenario().plans);

@@ -551,6 +551,7 @@ fn what_explore_counts_is_true() {
     said::by_name();
     let mut hearing = hearing::Hearing::default();
     counted::three(&mut hearing).expect("its orders are counted");
+    counted::left_out(&mut hearing).expect("its orders are counted");
     counted::answers(&mut hearing).expect("their orders are counted");
     lost_answers::hear(&mut hearing).expect("their answers are lost");
     counted::compared(&mut hearing).expect("their orders are counted");
