@@ -261,7 +261,7 @@ compact_enum!(CompletionAnswer {
 });
 compact_enum!(Then {
     0 Code { first, other }, 1 Vanish(it), 2 Reset(it), 3 Effect(effect, it), 4 OthersVanish, 5 Written { changes },
-    6 SecondRun { changes }, 7 DoesNotSettle, 8 Settles, 9 NoValidValues, 10 OtherValue(it), 11 NoEffect(it),
+    6 SecondRun { changes }, 7 DoesNotSettle, 8 Settles, 9 NoValidValues, 10 NoEffect(it),
 });
 compact_enum!(RemedyKind { 0 Force, 1 LeaveOut, 2 Agree, 3 Transfer, 4 Migrate });
 compact_enum!(InstructionLanguage { 0 Shell, 1 Go, 2 Terraform, 3 Lines });

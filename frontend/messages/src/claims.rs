@@ -42,7 +42,6 @@ pub(crate) fn is_open(row: &Row, column: &Path) -> bool {
         Then::Vanish(fields)
         | Then::Reset(fields)
         | Then::Effect(_, fields)
-        | Then::OtherValue(fields)
         | Then::NoEffect(fields) => fields.contains(column),
         _ => false,
     })
@@ -59,7 +58,6 @@ fn open_question(one: &OpenQuestion) -> String {
         Then::Effect(what, fields) => {
             en::open_effect(&if_so, &fields.len(), &effect(*what), &named(fields))
         }
-        Then::OtherValue(fields) => en::open_other_value(&if_so, &fields.len(), &named(fields)),
         Then::NoEffect(fields) => en::open_no_effect(&if_so, &named(fields)),
         Then::OthersVanish => en::open_others_vanish(&if_so),
         Then::Written { changes: true } => en::open_written(&if_so),

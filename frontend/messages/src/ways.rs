@@ -182,6 +182,8 @@ pub fn fate(row: &Row, outcome: &FieldOutcome) -> String {
 /// Says the change of a field's value without the value itself: the values are made up.
 fn fate_of_any(outcome: &FieldOutcome) -> String {
     match (&outcome.before, &outcome.after) {
+        _ if outcome.effect == FieldEffect::Refused => en::fate_stays(),
+        (None, None) => en::absent(),
         (_, None) => en::fate_vanishes(),
         (before, after) if before == after => en::fate_stays(),
         (_, after) if *after == outcome.wanted => en::fate_manifest(),

@@ -193,7 +193,7 @@ impl CompletedChange {
             row.fields.iter().any(|it| is_same(it, outcome, made_up))
         };
         let named = |row: &&FieldOutcome| self.is_named(&row.field);
-        let (mut vanish, mut reset, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut vanish, mut reset) = (Vec::new(), Vec::new());
         let mut effects: BTreeMap<FieldEffect, Vec<Path>> = BTreeMap::new();
         for outcome in other.fields.iter().filter(named) {
             if has(first, outcome) {
@@ -201,13 +201,9 @@ impl CompletedChange {
             }
             let field = outcome.field.clone();
             let effect = kind_of(outcome.effect);
-            let mut firsts = first.fields.iter();
             match effect {
                 FieldEffect::Removed => vanish.push(field),
                 FieldEffect::Changed if outcome.after != outcome.wanted => reset.push(field),
-                _ if firsts.any(|it| it.field == field && kind_of(it.effect) == effect) => {
-                    values.push(field);
-                }
                 _ => effects.entry(effect).or_default().push(field),
             }
         }
@@ -221,7 +217,6 @@ impl CompletedChange {
         let all = [
             (Then::Vanish as fn(Vec<Path>) -> Then, vanish),
             (Then::Reset, reset),
-            (Then::OtherValue, values),
             (Then::NoEffect, none),
         ];
         let some = all.into_iter().filter(|(_, fields)| !fields.is_empty());
@@ -270,7 +265,7 @@ fn unknown(mut row: Row) -> Row {
 }
 
 /// Returns whether the same becomes of the value of a field. Of values that are made up counts only whether they
-/// stay, go, or are those of the manifest.
+/// stay, go, or are those of the manifest; of a refused field nothing becomes, whatever its value is.
 fn is_same(one: &FieldOutcome, other: &FieldOutcome, made_up: bool) -> bool {
     let values = |it: &FieldOutcome| {
         let equal = |of: &Option<Value>| of.is_some() && *of == it.after;
@@ -278,7 +273,7 @@ fn is_same(one: &FieldOutcome, other: &FieldOutcome, made_up: bool) -> bool {
     };
     let same = one.field == other.field && kind_of(one.effect) == kind_of(other.effect);
     same && if made_up {
-        values(one) == values(other)
+        one.effect == FieldEffect::Refused || values(one) == values(other)
     } else {
         one.after == other.after
     }

@@ -84,8 +84,6 @@ pub enum Then {
     Reset(Vec<Path>),
     /// This becomes of fields that the text names.
     Effect(FieldEffect, Vec<Path>),
-    /// The same becomes of fields that the text names, with other values.
-    OtherValue(Vec<Path>),
     /// Nothing becomes of fields that the text names.
     NoEffect(Vec<Path>),
     /// Fields vanish that the text does not name.

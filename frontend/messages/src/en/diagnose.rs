@@ -327,7 +327,6 @@ crate::catalogue::messages! {
     open_vanish(condition, count, fields) "If {condition}, {count|this|each of these} vanishes: {fields}.";
     open_reset(condition, fields) "If {condition}, the value vanishes, and the default comes back: {fields}.";
     open_effect(condition, count, effect, fields) "If {condition}, {count|this|each of these} {effect}: {fields}.";
-    open_other_value(condition, count, fields) "If {condition}, {count|this|each of these} gets another value: {fields}.";
     open_no_effect(condition, fields) "If {condition}, nothing happens to {fields}.";
     open_others_vanish(condition) "If {condition}, the fields that the manifest does not have vanish.";
     open_written(condition) "If {condition}, this write changes the object.";

@@ -131,6 +131,41 @@ fn left_to_the_default() -> WriteCase {
     WriteCase::new(live, next)
 }
 
+/// A manifest that names a version which is not the stored one.
+fn old_version() -> WriteCase {
+    let live = config_map(
+        json!({"a": "1"}),
+        json!([entry(
+            "operator",
+            "Update",
+            "v1",
+            json!({"f:data": {"f:a": {}}})
+        )]),
+    );
+    let next = json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "shop", "resourceVersion": "499"}, "data": {"a": "2"}});
+    WriteCase::new(live, next)
+}
+
+/// An object of which a manager owns a field twice: it updated it in two versions of the API.
+fn two_versions() -> WriteCase {
+    let said = |most: u32| {
+        json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "web", "namespace": "shop"}, "spec": {"maxReplicas": most, "minReplicas": 2,
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}})
+    };
+    let own = |version: &str| {
+        let fields = json!({"f:spec": {"f:maxReplicas": {}}});
+        entry("operator", "Update", version, fields)
+    };
+    let live = with(said(10), |it| {
+        it["metadata"]["uid"] = "00000000-0000-4000-8000-00000000000d".into();
+        it["metadata"]["resourceVersion"] = "500".into();
+        it["metadata"]["managedFields"] = json!([own("autoscaling/v1"), own("autoscaling/v2")]);
+    });
+    WriteCase::new(live, said(12))
+}
+
 /// Each case once.
 pub fn writes() -> Vec<WriteCase> {
     let deployment = live(DEPLOYMENT);
@@ -179,6 +214,8 @@ pub fn writes() -> Vec<WriteCase> {
         migrated(),
         changed_after_client_side(),
         left_to_the_default(),
+        old_version(),
+        two_versions(),
     ]
 }
 
@@ -210,6 +247,20 @@ pub fn messages() -> Vec<String> {
         helm(
             "shop/web /v1, Kind=Service",
             "\"operator\" using v1: .spec.clusterIP",
+        ),
+        // A false one is no value in the object.
+        helm(
+            "shop/web /v1, Kind=Service",
+            "\"operator\" using v1: .spec.publishNotReadyAddresses",
+        ),
+        helm(
+            "shop/web apps/v1, Kind=Deployment",
+            "\"operator\" using apps/v1: .spec.paused",
+        ),
+        // A new object has none, whatever its manifest says.
+        helm(
+            "shop/web apps/v1, Kind=Deployment",
+            "\"operator\": .metadata.deletionGracePeriodSeconds",
         ),
     ]
 }

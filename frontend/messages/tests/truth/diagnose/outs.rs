@@ -166,10 +166,18 @@ impl Out {
     fn owned(&self, object: &Value, is: impl Fn(&str, &str) -> bool) -> bool {
         let owners = owners(object);
         let places = self.places();
-        places.iter().all(|place| {
-            owners
-                .get(place)
-                .is_some_and(|all| all.iter().any(|it| is(&it.manager, &it.operation)))
+        let entries = object["metadata"]["managedFields"].as_array();
+        // A `false` that a Go struct leaves out is owned all the same, and is nowhere in the object.
+        let owns_left_out = |place: &Place| {
+            let field = format!("\"f:{}\"", place.last().map_or("", String::as_str));
+            entries.into_iter().flatten().any(|entry| {
+                is(text(entry, "manager"), text(entry, "operation"))
+                    && entry["fieldsV1"].to_string().contains(&field)
+            })
+        };
+        places.iter().all(|place| match owners.get(place) {
+            Some(all) => all.iter().any(|it| is(&it.manager, &it.operation)),
+            None => !leaves(object).contains_key(place) && owns_left_out(place),
         })
     }
 }

@@ -260,7 +260,6 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
     ("open_vanish", |_, run| Some(run.made_up)),
     ("open_reset", |_, run| Some(run.made_up)),
     ("open_effect", |_, run| Some(run.made_up)),
-    ("open_other_value", |_, run| Some(run.made_up)),
     ("open_no_effect", |_, run| Some(run.made_up)),
     ("open_others_vanish", |_, run| Some(run.made_up)),
     ("open_written", |_, run| Some(run.made_up)),
@@ -602,10 +601,15 @@ pub fn field_conditions<'a>() -> crate::hearing::Conditions<FieldRun<'a>> {
             let (before, after) = at.values();
             Some(before.is_none() || after.is_none())
         }),
-        ("fate_vanishes", |_, at| Some(at.values().1.is_none())),
+        ("fate_vanishes", |_, at| {
+            let (before, after) = at.values();
+            Some(before.is_some() && after.is_none())
+        }),
         ("fate_stays", |_, at| {
             let (before, after) = at.values();
-            Some(before == after && after.is_some())
+            // A false one is stored as no value.
+            let untouched = at.run.refused() && at.run.before == at.run.after;
+            Some(before == after && (after.is_some() || untouched))
         }),
         ("fate_manifest", |_, at| {
             Some(at.values().1.is_some() && at.values().1 == at.field.find(&at.run.manifest))
