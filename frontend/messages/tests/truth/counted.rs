@@ -441,15 +441,16 @@ pub fn three(hearing: &mut Hearing) -> Option<()> {
     counts((preset, scenario), 90, &mut Random::new(1), hearing)
 }
 
-/// Counts the orders of an editor and of an apply that removes a label which another manager owns.
+/// Counts the orders of two editors and of an apply that removes a label which another manager owns.
 pub fn left_out(hearing: &mut Hearing) -> Option<()> {
     let preset = PRESETS.iter().find(|it| it.slug == "different-fields")?;
     let mut scenario = preset.scenario().ok()?;
     let removal = IntendedChange::at("/metadata/labels/app", None);
     scenario.plans.get_mut(1)?.intent = Intent::Change(vec![removal]);
-    let ways = [WriteMethod::Merge, WriteMethod::Apply];
+    scenario.plans.push(ThirdActor::Annotates.plan(&scenario));
+    let ways = [WriteMethod::Merge, WriteMethod::Apply, WriteMethod::Update];
     let scenario = scenario.in_ways(&ways, 1).ok()?;
-    counts((preset, scenario), 24, &mut Random::new(1), hearing)
+    counts((preset, scenario), 90, &mut Random::new(1), hearing)
 }
 
 /// Counts the orders of a scenario that has not more than these.

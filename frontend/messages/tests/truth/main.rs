@@ -499,6 +499,11 @@ fn what_play_says_is_true() {
         failed, [""; 0],
         "these messages are false in the histories above"
     );
+    assert_eq!(
+        hearing::unheard(&unsaid),
+        [""; 0],
+        "these messages were never said, so their conditions were never tried: add a script that says them"
+    );
 }
 
 /// The number of scenarios that are searched, times `OPTIMIST_TRUTH`.
