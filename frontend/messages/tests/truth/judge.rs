@@ -279,13 +279,18 @@ impl<'a> Judge<'a> {
 }
 
 /// Returns the names of a place in a few words: `replicas`, `container sidecar`, `finalizer
-/// example.com/a`.
+/// example.com/a`, `image of container app`.
 pub fn names(place: &[String]) -> Vec<String> {
-    // An edit of a whole item is a leaf in it.
-    let mut names = place.to_vec();
-    names.extend(place.iter().filter_map(|part| {
+    let of_item = |part: &String| {
         let (list, item) = part.split_once(' ')?;
         Some(format!("{} {item}", list.trim_end_matches('s')))
+    };
+    // An edit of a whole item is a leaf in it.
+    let mut names = place.to_vec();
+    names.extend(place.iter().filter_map(of_item));
+    names.extend(place.windows(2).filter_map(|parts| {
+        let [item, field] = parts else { return None };
+        Some(format!("{field} of {}", of_item(item)?))
     }));
     names
 }

@@ -250,7 +250,10 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
     }),
     ("ways_depends", |_, run| Some(run.possible.len() > 1)),
     ("ways_not_known", |_, run| Some(no_valid_values(run))),
-    ("ways_nothing_sent", |_, run| Some(run.requests.is_empty())),
+    ("ways_nothing_sent", |said, run| {
+        let is_possible = run.made_up && run.possible.contains(&said.english());
+        Some(run.requests.is_empty() || is_possible)
+    }),
     ("open_code", |_, run| {
         let code = run.answers.last().map(|answer| answer.code.to_string());
         let code = code.unwrap_or_else(|| "not sent".to_owned());
