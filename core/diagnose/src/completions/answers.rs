@@ -141,13 +141,16 @@ pub(super) fn table(
     Some(ChangeTable::new(installed, change))
 }
 
-/// The change of an object that this manager applied before; `None` if the object came with its owners.
-pub(super) fn applied_by(source: &CompletedInput, writer: &str) -> Option<ChangeTable> {
+/// The change of an object that this manager wrote before; `None` if the object came with its owners.
+pub(super) fn applied_by(
+    source: &CompletedInput,
+    writer: &str,
+    operation: ManagedFieldsOperation,
+) -> Option<ChangeTable> {
     let CompletedInput::Input(of) = source else {
         return None;
     };
     let (installed, change, definitions) = &**of;
-    let operation = ManagedFieldsOperation::Apply;
     owned(installed, definitions, change, writer, operation)
 }
 

@@ -11,7 +11,7 @@ mod contradiction;
 
 use std::collections::VecDeque;
 
-use optimist_apiserver::apply::Path;
+use optimist_apiserver::apply::{ManagedFieldsOperation, Path};
 use optimist_client::Preset;
 use serde_json::Value;
 
@@ -280,11 +280,21 @@ impl CompletedChange {
         })
     }
 
-    /// The table for a writer that had applied the object before.
-    fn own_table(&self, writer: &str) -> Option<Box<ChangeTable>> {
+    /// The table for a writer that had written the object before in its way.
+    fn own_table(&self, way: Way, writer: &str) -> Option<Box<ChangeTable>> {
         let is_own = |completion: &Completion| matches!(completion, Completion::AppliedByWriter);
+        let writer = match way {
+            // Who finds nothing to do shows no name.
+            Way::Client(preset, _) if writer.is_empty() => preset.manager().unwrap_or_default(),
+            _ => writer,
+        };
+        let operation = match way {
+            // It takes its last manifest for what it owns, and does not apply to the server.
+            Way::Client(Preset::Helm3, _) => ManagedFieldsOperation::Update,
+            _ => ManagedFieldsOperation::Apply,
+        };
         let wanted = self.others.iter().any(|(_, of)| is_own(of)) && !writer.is_empty();
-        let table = wanted.then(|| answers::applied_by(&self.source, writer));
+        let table = wanted.then(|| answers::applied_by(&self.source, writer, operation));
         table.flatten().map(Box::new)
     }
 
@@ -311,6 +321,10 @@ impl CompletedChange {
 
     /// Runs the next part of a way.
     pub fn advance(&self, mut partial: PartialClaims) -> ClaimProgress {
+        // What Helm 3 sends depends on its last manifest, which no refused apply tells.
+        if self.is_made_up() && matches!(partial.way, Way::Client(Preset::Helm3, _)) {
+            return ClaimProgress::Done(None);
+        }
         let at = partial.runs.len();
         let Some(table) = self.table(at, partial.own.as_deref()) else {
             let row = self.claimed(partial.runs);
@@ -326,7 +340,7 @@ impl CompletedChange {
             RowProgress::Done(row) => {
                 // The first run shows by which manager the way writes.
                 if let Some(row) = row.as_ref().filter(|_| partial.runs.is_empty()) {
-                    partial.own = self.own_table(&row.writer);
+                    partial.own = self.own_table(partial.way, &row.writer);
                 }
                 partial.runs.push(row.map(|row| *row));
             }

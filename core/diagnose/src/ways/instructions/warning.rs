@@ -11,6 +11,7 @@ use optimist_simulation::Exchange;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::completions::Then;
 use crate::removal::remove_object;
 
 use super::super::{ChangeContent, ChangeTable, FieldEffect, OnOwned, Row, Way, read, tracking};
@@ -136,11 +137,16 @@ impl ChangeTable {
         };
         let kept = field_set(left, root);
         let fields = field_set(whole, root).paths().into_iter();
+        let may_vanish = |path: &Path| {
+            let mut open = row.open.iter().map(|one| &one.then);
+            open.any(|then| matches!(then, Then::Vanish(fields) if fields.contains(path)))
+        };
         let absent = fields.filter(|path| {
             let stays = path.find(&row.after);
             stays.is_some()
                 && stays == path.find(&row.before)
                 && !kept.contains(path)
+                && !may_vanish(path)
                 && path.find(&created).is_some()
                 && path.find(&without).is_none()
         });
