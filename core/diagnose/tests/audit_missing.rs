@@ -524,3 +524,43 @@ fn a_connection_to_a_pod_does_not_change_it() {
     let history = history(&on.log(|_| true));
     assert_eq!(history.counts(), (3, 0, 1));
 }
+
+/// What anna's neighbour did after a conflict, where both use one program and one account, and somebody reads in between.
+fn after_a_conflict_of(neighbour: &str) -> Reaction {
+    let mut on = Audited::default();
+    let object = |version: &str, value: &str| {
+        json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "web", "resourceVersion": version}, "data": {"a": value}})
+    };
+    let json = "application/json";
+    let first = on.send("kubectl", Method::POST, CLAIMS, json, &object("", "0"));
+    let old = first["metadata"]["resourceVersion"].as_str().unwrap();
+    let uri = |manager: &str| format!("{MAP}?fieldManager={manager}");
+    let second = on.send(
+        "kubectl",
+        Method::PUT,
+        &uri("anna"),
+        json,
+        &object(old, "1"),
+    );
+    let new = second["metadata"]["resourceVersion"].as_str().unwrap();
+    let refused = object(old, "2");
+    on.send("kubectl", Method::PUT, &uri(neighbour), json, &refused);
+    on.send("kubectl", Method::GET, MAP, json, &Value::Null);
+    on.send(
+        "kubectl",
+        Method::PUT,
+        &uri(neighbour),
+        json,
+        &object(new, "2"),
+    );
+    let log = on.log(|event| event["verb"] != "create");
+    let conflicts = Findings::search(&history(&log), &log).conflicts;
+    conflicts.first().expect("a conflict").reaction
+}
+
+#[test]
+fn a_read_of_a_program_that_writes_as_several_managers_can_be_of_any_of_them() {
+    assert_eq!(after_a_conflict_of("anna"), Reaction::ReadAgain);
+    assert_eq!(after_a_conflict_of("ben"), Reaction::WroteOtherwise);
+}

@@ -280,7 +280,7 @@ fn predicted(store: &StateHandle, course: &Course, prediction: &Prediction) -> H
 fn way_on(store: &StateHandle, course: &Course, step: &LessonStep) -> Html {
     let walk = &course.walk;
     let last = walk.at() + 1 == walk.lesson().steps.len();
-    let aside = walk.happened() && !course.hidden && walk.has_left_script(&store.session.tree);
+    let aside = !course.hidden && walk.has_left_script(&store.session.tree);
     // A learner answers first.
     let asks = course.is_asking() && !store.learn.teaching;
     let told = walk.happened() && !course.hidden;

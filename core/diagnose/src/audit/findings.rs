@@ -224,7 +224,7 @@ fn carries_version(event: &AuditEvent) -> bool {
 }
 
 /// Finds the conflicts, with what the same user did next as the same manager. What it read with the same program counts,
-/// too.
+/// too, unless the program writes as several managers: a read has none, so it can be anyone's.
 fn conflicts(steps: &[Arc<RecordedStep>], log: &AuditLog) -> Vec<RecordedConflict> {
     let mut found = Vec::new();
     for (at, step) in steps.iter().enumerate() {
@@ -232,10 +232,15 @@ fn conflicts(steps: &[Arc<RecordedStep>], log: &AuditLog) -> Vec<RecordedConflic
         if event.code != Some(409) || !event.is_write() {
             continue;
         }
+        let is_shared = steps.iter().any(|other| {
+            let event_of_other = &log.events[other.event];
+            let writes_as_another = event_of_other.manager() != event.manager();
+            other.client == step.client && event_of_other.is_write() && writes_as_another
+        });
         let after = steps.iter().enumerate().skip(at + 1);
         let own = after.filter(|(_, other)| {
             let later = &log.events[other.event];
-            let reads_as_same = !later.is_write() && other.client == step.client;
+            let reads_as_same = !is_shared && !later.is_write() && other.client == step.client;
             reads_as_same || later.user == event.user && later.manager() == event.manager()
         });
         let mut read = false;

@@ -138,7 +138,7 @@ impl StepScene<'_> {
         })
     }
 
-    /// Returns whether the actors of both lanes read or wrote a version in this history.
+    /// Returns whether the actors of both lanes read a version in this history.
     fn both_read(self, version: u64, right: ActorId) -> bool {
         let tree = self.tree;
         let so_far = &tree.current_path()[..=tree.position()];
@@ -147,7 +147,7 @@ impl StepScene<'_> {
                 tree.step(node).is_some_and(|step| {
                     step.actor() == Some(editor)
                         && step.after == version
-                        && matches!(step.outcome(), Outcome::Read | Outcome::Written)
+                        && step.outcome() == Outcome::Read
                 })
             })
         })

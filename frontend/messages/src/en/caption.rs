@@ -47,7 +47,7 @@ crate::catalogue::messages! {
     // The caption of refusals.
     conflict_both_title(version) "Both read {version}. Only one may write it.";
     conflict_several_title(version) "Several actors read {version}. Only one may write it.";
-    conflict_title(name, version) "{name} read {version}. It is no longer the latest.";
+    conflict_title(name, version) "{name} has {version}. It is no longer the latest.";
     conflict_sent_title(version) "The request names version {version}. It is not the latest.";
     conflict_copy(name, sent, stored) "{name} still holds version {sent}. The stored object is at {stored}.";
     conflict_stored(stored) "The stored object is at version {stored}.";

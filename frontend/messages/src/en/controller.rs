@@ -193,7 +193,7 @@ crate::catalogue::messages! {
     did_connect(kind) "The {kind} cache sends a request.";
     did_connect_streams(version) "The watch first sends each object that exists, as ADDED. Then a bookmark says that the cache has everything up to {version}. Later changes come over the same watch.";
     did_connect_lists(version) "This cache has the list at {version} now. Next it opens a watch from there. Since Kubernetes 1.35, client-go gets the list through the watch, in one request.";
-    did_connect_lists_behind(version) "An API server answered that is behind: it has everything up to {version}, and not the last write. The list accepts any version (resourceVersion=0).";
+    did_connect_lists_behind(version) "An API server answered that is behind: this list ends at version {version}, and does not have the last write. The list accepts any version (resourceVersion=0).";
     did_connect_ends(event) "The server opens the watch, and sends {event} at once. It has not reached the cache yet.";
     did_connect_watches(version) "The watch sends each change after {version}.";
     did_connect_refused(code, message) "The server answers {code}: “{message}”.";

@@ -227,14 +227,14 @@ pub const REFUSALS: &[(&str, Condition)] = &[
         let own = at.actor()?;
         let other = ActorId::ALL
             .into_iter()
-            .any(|id| id != own && at.was_shown(id, &version));
+            .any(|id| id != own && at.has_read(id, &version));
         let by_own = at.replaced(&version).is_none_or(|by| by == own);
-        let refused = at.was_shown(own, &version) && other && !by_own && at.exchange()?.code == 409;
+        let refused = at.has_read(own, &version) && other && !by_own && at.exchange()?.code == 409;
         Some(refused && !third_reads(at))
     }),
     ("conflict_several_title", |said, at| {
         let version = said.text("version");
-        let shown = |id: &&ActorId| at.was_shown(**id, &version);
+        let shown = |id: &&ActorId| at.has_read(**id, &version);
         let count = ActorId::ALL.iter().filter(shown).count();
         Some(count > 1 && third_reads(at) && at.exchange()?.code == 409)
     }),

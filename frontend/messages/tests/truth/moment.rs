@@ -225,6 +225,17 @@ impl<'a> Moment<'a> {
         })
     }
 
+    /// Returns whether an actor read the object at a version.
+    pub fn has_read(&self, actor: ActorId, version: &str) -> bool {
+        self.so_far.iter().any(|it| {
+            actor_of(&it.step.operation) == Some(actor)
+                && it.step.exchange.as_ref().is_some_and(|sent| {
+                    let is_read = sent.method == "GET" && sent.code == 200;
+                    is_read && sent.received.resource_version() == version
+                })
+        })
+    }
+
     /// Returns who wrote the object when it had this version: the actor after whose step it has another.
     pub fn replaced(&self, version: &str) -> Option<ActorId> {
         let has = |world: &World| {
