@@ -307,13 +307,17 @@ fn merge_keys(object: &Value, item: &str, root: &Struct) -> Vec<String> {
     }
 }
 
-/// Takes a member out of its map. An item of a list stays: the others would move.
+/// Takes a member out of its map. An item of a list goes with the whole list: the server fills in no single item.
 fn remove(object: &mut Value, pointer: &str) {
     let Some((above, name)) = pointer.rsplit_once('/') else {
         return;
     };
-    if let Some(Value::Object(members)) = object.pointer_mut(above) {
-        members.remove(&optimist_apiserver::pointer::unescape(name));
+    match object.pointer_mut(above) {
+        Some(Value::Object(members)) => {
+            members.remove(&optimist_apiserver::pointer::unescape(name));
+        }
+        Some(Value::Array(_)) => remove(object, above),
+        _ => {}
     }
 }
 
