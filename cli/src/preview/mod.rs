@@ -39,7 +39,9 @@ pub struct PreviewArguments {
     /// The tool that writes.
     #[arg(long = "as", value_name = "TOOL", value_parser = tools())]
     tool: Preset,
-    /// The tool takes over what others own (--force-conflicts, Force=true).
+    /// The tool writes with its force. Helm 4, kubectl-server-side and Terraform take over what others own
+    /// (--force-conflicts, force_conflicts). argocd (Force=true) and flux (spec.force) delete an object whose write is
+    /// refused, and create it again. argocd-server-side takes over in any case. helm3 and kubectl take no --force.
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -247,7 +249,7 @@ fn tool(arguments: &PreviewArguments) -> Result<(DeliveryTool, &'static str), Ba
     }
     let tool = DeliveryTool {
         preset,
-        force: arguments.force && !preset.always_forces(),
+        force: arguments.force,
         prune,
         manager: arguments.manager.clone(),
         last_release: arguments.last_release.map(|it| match it {

@@ -101,6 +101,11 @@ pub fn row_notes(row: &Row) -> Vec<String> {
         let is_invalid = row.code == Some(422) && row.edits_copy();
         notes.extend(is_invalid.then(en::row_edits_copy));
         notes.extend(version_of_manifest(row));
+    } else if row.is_being_deleted() {
+        notes.push(match row.held_by().as_slice() {
+            [] => en::row_deleted_later(),
+            held => en::row_held(&held.join(", ")),
+        });
     } else if row.requests.is_empty() {
         notes.push(en::row_nothing_sent());
     } else if !row.is_written() && !row.open.iter().any(written) {
@@ -121,13 +126,15 @@ pub fn row_notes(row: &Row) -> Vec<String> {
     notes.extend(removed.map(|(named, count)| en::row_removes(&count, &named)));
     let left = with(FieldEffect::LeftBehind);
     notes.extend(left.map(|(named, _)| en::row_leaves(&named)));
-    let kept = with(FieldEffect::Kept).filter(|_| !row.is_refused());
+    // The object does not keep a value: it goes.
+    let kept = with(FieldEffect::Kept).filter(|_| !row.is_refused() && !row.is_being_deleted());
     notes.extend(kept.map(|(named, _)| en::row_keeps(&named)));
     let set = fields(row.set_by_server().map(|it| &it.field));
     notes.extend((!set.is_empty()).then(|| en::row_set_by_server(&listed(&set))));
     let shared = with(FieldEffect::Shared);
     notes.extend(shared.map(|(_, count)| en::row_shares(&count)));
     match &row.second_run {
+        _ if row.is_being_deleted() => {}
         Some(second) if second.changes => notes.push(en::row_second_changes()),
         Some(_) if row.is_written() => notes.push(en::row_second_nothing()),
         _ => {}

@@ -2,6 +2,7 @@
 
 mod advice;
 mod audit;
+mod deleted;
 mod fields;
 mod named;
 mod open_questions;

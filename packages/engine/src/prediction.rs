@@ -56,7 +56,7 @@ fn tool(write: &Value) -> Result<DeliveryTool, String> {
         return Err(format!("write.manager is not taken for the tool {name}"));
     }
     Ok(DeliveryTool {
-        force: force && !preset.always_forces(),
+        force,
         manager,
         ..DeliveryTool::new(*preset)
     })

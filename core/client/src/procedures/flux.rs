@@ -51,6 +51,8 @@ pub(super) struct Flux {
     manifest: Arc<Value>,
     /// The object as it was read.
     live: Arc<Value>,
+    /// `true` if the Kustomization has `spec.force`.
+    force: bool,
     stage: FluxStage,
 }
 
@@ -64,7 +66,7 @@ enum FluxStage {
 }
 
 impl Flux {
-    pub(super) fn new(agent: Agent, manifest: Value, live: Arc<Value>) -> Self {
+    pub(super) fn new(agent: Agent, manifest: Value, live: Arc<Value>, force: bool) -> Self {
         let either = |name, value| says(&manifest, name, value) || says(&live, name, value);
         let excluded = either(RECONCILE, "disabled")
             || either(SSA, "Ignore")
@@ -77,6 +79,7 @@ impl Flux {
             },
             manifest: Arc::new(manifest),
             live,
+            force,
         }
     }
 
@@ -100,7 +103,8 @@ impl Flux {
     }
 
     pub(super) fn answered(&mut self, reply: &Reply) {
-        let forces = self.is_told(FORCE, "enabled");
+        // `fluxcd/pkg/ssa/manager_apply.go shouldForceApply`, v0.76.
+        let forces = self.force || self.is_told(FORCE, "enabled");
         match &mut self.stage {
             FluxStage::DryRun if reply.is_accepted() => self.compare(&reply.body),
             // Flux takes any 409 and any 422 for one about a field that cannot be changed
@@ -125,7 +129,7 @@ impl Flux {
     }
 
     pub(super) fn add_parts<'a>(&'a self, parts: &mut PartList<'a>) {
-        parts.plain((&self.agent, discriminant(&self.stage)));
+        parts.plain((&self.agent, self.force, discriminant(&self.stage)));
         parts.object(&self.manifest);
         parts.object(&self.live);
         match &self.stage {

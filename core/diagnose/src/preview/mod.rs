@@ -74,8 +74,9 @@ pub struct PreviewInput {
 pub struct DeliveryTool {
     /// The tool: kubectl apply or one of [`Preset::OF_MANIFESTS`].
     pub preset: Preset,
-    /// `true` if it takes over fields that others own (`--force-conflicts`, `Force=true`). Argo CD with
-    /// server-side apply and Flux always do.
+    /// `true` if it writes with its force. Helm 4, kubectl and Terraform take over fields that others own
+    /// (`--force-conflicts`, `force_conflicts`). Argo CD without server-side apply (`Force=true`) and Flux (`spec.force`)
+    /// delete an object whose write is refused, and create it again. Argo CD with server-side apply always takes over.
     pub force: bool,
     /// The rule by which it deletes objects that no manifest names any more.
     pub prune: Pruning,

@@ -296,11 +296,12 @@ impl PreviewRun {
         }
         let (manifest, key) = (&self.input.next[at], &self.written.order[at]);
         let table = self.table(manifest, key, &resource);
-        let on_owned =
-            match self.input.tool.force || options.force && !options.preset.always_forces() {
-                true => OnOwned::Force,
-                false => OnOwned::Usual,
-            };
+        // Argo CD applies server-side always with `--force-conflicts`, and without `--force`.
+        let has_option = !options.preset.always_forces() || options.preset == Preset::Flux;
+        let on_owned = match has_option && (self.input.tool.force || options.force) {
+            true => OnOwned::Force,
+            false => OnOwned::Usual,
+        };
         let way = Way::Client(options.preset, on_owned);
         let RowProgress::More(row) = table.advance(table.begin_row(way)) else {
             let why = "The tool cannot write this object.".to_owned();

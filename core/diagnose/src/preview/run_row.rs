@@ -53,6 +53,11 @@ impl PreviewRow {
         if let Some(earlier) = earlier.filter(|_| !row.is_refused()) {
             new.fields.extend(earlier.kept_fields(row, &masked));
         }
+        if row.is_being_deleted() {
+            // What the manifest wants is not written to an object that goes.
+            new.finalizers = row.held_by();
+            new.fields.clear();
+        }
         new.fields.sort_by_key(|it| it.change);
         new.troubles = troubles(row, &new);
         new
@@ -70,6 +75,7 @@ fn outcome(row: &Row) -> PreviewOutcome {
         };
     }
     match (row.before.is_null(), row.after.is_null()) {
+        _ if row.is_being_deleted() => PreviewOutcome::Deleted,
         (true, true) => PreviewOutcome::NotTouched,
         (true, false) => PreviewOutcome::Created,
         (false, true) => PreviewOutcome::Deleted,

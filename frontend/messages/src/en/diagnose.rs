@@ -370,6 +370,8 @@ crate::catalogue::messages! {
     row_refused(message) "Refused, nothing written: {message}";
     row_refused_for(fields) "Refused for {fields}. Nothing is written.";
     row_version_of_manifest(version) "The manifest has resourceVersion {version}, and the object has another version now. Take metadata.resourceVersion out of the manifest: then this write does not expect that version.";
+    row_held(finalizers) "The client deletes the object. It goes when no finalizer holds it any more: {finalizers}.";
+    row_deleted_later() "The client deletes the object. It goes when its grace period is over.";
     row_nothing_sent() "The client finds nothing to do and sends nothing.";
     row_nothing_changed() "Accepted, and nothing changed.";
     row_takes(fields) "Takes over {fields}.";

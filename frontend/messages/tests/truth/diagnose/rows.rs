@@ -123,6 +123,13 @@ impl Run {
         self.requests.iter().any(|sent| sent.method == "DELETE")
     }
 
+    /// Returns whether the last request deleted the object, and it is there all the same.
+    fn marked(&self) -> bool {
+        let last = self.requests.last().zip(self.answers.last());
+        let deleted = last.is_some_and(|(sent, it)| sent.method == "DELETE" && it.code < 300);
+        deleted && self.after["metadata"]["deletionTimestamp"].is_string()
+    }
+
     pub fn refused(&self) -> bool {
         self.answers.last().is_some_and(|answer| answer.code >= 300)
     }
@@ -358,6 +365,16 @@ pub const ROWS: &[(&str, ConditionOf<Run>)] = &[
         let says = refused.any(|answer| text_of(&answer.body) == said.text("message"));
         let new = run.after.uid() != run.before.uid();
         Some(deleted && says && new && run.after["spec"] == run.before["spec"])
+    }),
+    ("row_held", |said, run| {
+        let finalizers = run.after["metadata"]["finalizers"].as_array()?;
+        let finalizers = finalizers.iter().filter_map(Value::as_str);
+        let finalizers = finalizers.collect::<Vec<_>>().join(", ");
+        Some(run.marked() && !finalizers.is_empty() && said.text("finalizers") == finalizers)
+    }),
+    ("row_deleted_later", |_, run| {
+        let held = run.after["metadata"]["finalizers"].as_array();
+        Some(run.marked() && held.is_none_or(Vec::is_empty))
     }),
     ("row_takes", |said, run| {
         let changed = run.changed();
