@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path, PathElement};
-use optimist_apiserver::object::text;
+use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, Fact, Resource};
 use optimist_apiserver::status::causes;
 use optimist_client::{Preset, bare, client_side_managers, last_applied};
@@ -109,6 +109,23 @@ impl Row {
         self.code.is_some_and(|code| code >= 300)
     }
 
+    /// Returns whether the client deleted the object, and the server keeps it for a time: a finalizer or a grace period holds
+    /// it (`k8s.io/apiserver/pkg/registry/rest/delete.go BeforeDelete`, v0.36).
+    pub fn is_being_deleted(&self) -> bool {
+        let last = self.requests.last();
+        let deletes = last.is_some_and(|last| last.method == "DELETE" && last.code < 300);
+        deletes && !self.after.meta_text("deletionTimestamp").is_empty()
+    }
+
+    /// The finalizers that hold an object which [is being deleted](Self::is_being_deleted).
+    pub fn held_by(&self) -> Vec<String> {
+        let meta = self.after.metadata();
+        let finalizers = meta.and_then(|meta| meta.get("finalizers")?.as_array());
+        let finalizers = finalizers.filter(|_| self.is_being_deleted());
+        let finalizers = finalizers.into_iter().flatten().filter_map(Value::as_str);
+        finalizers.map(str::to_owned).collect()
+    }
+
     /// Returns whether the client sets the fields of a manifest in a copy of the object, in which it finds the items of
     /// lists by their keys and keeps the others.
     pub fn edits_copy(&self) -> bool {
@@ -180,10 +197,9 @@ fn once(
     let writer = writer(&requests);
     let declared = way.declares().then(|| {
         // Conflicting fields may have been left out: what was sent last is what is declared.
-        let applied = requests
-            .iter()
-            .rev()
-            .find(|it| it.content_type.contains("apply-patch"));
+        let applied = requests.iter().rev().find(|it| {
+            it.content_type.contains("apply-patch") && it.field_manager() != OF_ANNOTATION
+        });
         let sent = applied
             .filter(|it| it.code < 300)
             .map(|it| (*it.sent).clone());
@@ -234,9 +250,15 @@ pub(super) fn after(
     known.map_or_else(|| read(server, subject), Arc::clone)
 }
 
-/// The manager by which the deciding request wrote.
+/// The manager by which `kubectl apply --server-side` writes the annotation of client-side apply after its own apply, and
+/// nothing else (`k8s.io/kubectl/pkg/cmd/apply/apply.go saveLastApplyAnnotationIfNecessary`, v0.36).
+pub(super) const OF_ANNOTATION: &str = "kubectl-last-applied";
+
+/// The manager by which the client wrote last.
 fn writer(requests: &[Exchange]) -> String {
-    let last = requests.last();
+    let own = requests.iter().rev();
+    let mut own = own.filter(|it| it.field_manager() != OF_ANNOTATION);
+    let last = own.next().or(requests.last());
     last.map(|last| last.field_manager().into_owned())
         .unwrap_or_default()
 }

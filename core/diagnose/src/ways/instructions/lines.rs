@@ -1,6 +1,7 @@
 //! The lines in which two manifests differ.
 
 use optimist_apiserver::apply::Path;
+use optimist_apiserver::go::base64;
 use optimist_apiserver::server::Fact;
 use optimist_client::{Preset, to_yaml};
 use optimist_masking::{MASK, Masking, STAND_IN};
@@ -143,11 +144,38 @@ fn masked_lines(object: &Value, before: &Value, after: &Value) -> Option<String>
         masking.object(one);
     }
     let known = masking.known_values();
-    known.replace(&mut before);
-    known.replace(&mut after);
+    let mut packed = Vec::new();
+    for one in [&mut before, &mut after] {
+        known.replace(one);
+        unpack(one, &mut packed);
+    }
     // Each value has a stand-in of its own until then, so that a change of it is one.
     let lines = changed_lines(&to_yaml(&before), &to_yaml(&after))?;
     Some(lines.lines().map(with_mask).collect())
+}
+
+/// Puts a stand-in that [`with_mask`] finds in the place of each text in base64 that has one, as the data of a Secret.
+/// `packed`: the texts so far. The same text gets the same stand-in.
+fn unpack(value: &mut Value, packed: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => members.values_mut().for_each(|it| unpack(it, packed)),
+        Value::Array(items) => items.iter_mut().for_each(|it| unpack(it, packed)),
+        Value::String(text) => {
+            let decoded = base64::decoded(text);
+            let decoded = decoded.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            if !decoded.is_some_and(|it| it.contains(STAND_IN)) {
+                return;
+            }
+            let known = packed.iter().position(|it| it == text);
+            let at = known.unwrap_or_else(|| {
+                packed.push(text.clone());
+                packed.len() - 1
+            });
+            // No stand-in of the masking begins with zero.
+            *text = format!("{STAND_IN}0{at}");
+        }
+        _ => {}
+    }
 }
 
 /// A line with the mask in the place of its stand-ins.

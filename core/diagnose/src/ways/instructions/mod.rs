@@ -23,6 +23,7 @@ use serde_json::Value;
 use self::tool::ToolInstruction;
 use crate::case::MadeUpIdentity;
 
+use super::row::OF_ANNOTATION;
 use super::{
     ChangeContent, ChangeTable, DeliveredBy, OnOwned, Remedy, RemedyKind, Row, Way, manifest,
 };
@@ -415,8 +416,6 @@ impl Row {
 /// Returns whether a request applies a manifest, for good.
 pub(super) fn applies(exchange: &Exchange) -> bool {
     exchange.content_type == Strategy::Apply.media_type()
-        && !exchange
-            .target
-            .contains("fieldManager=kubectl-last-applied")
+        && exchange.field_manager() != OF_ANNOTATION
         && !exchange.target.contains("dryRun=")
 }
