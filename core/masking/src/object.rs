@@ -1,8 +1,7 @@
 //! Objects without their private values.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use optimist_apiserver::apply::{from_fields_v1, to_fields_v1};
+use optimist_apiserver::go::base64;
 use optimist_apiserver::pointer::unescape;
 use serde_json::{Map, Value};
 
@@ -308,7 +307,8 @@ impl Masking {
                 }
             };
         };
-        let plain = STANDARD.decode(text).ok().filter(|_| encoded);
+        // As the server decodes it: line breaks, and bits behind the last byte.
+        let plain = base64::decoded(text).filter(|_| encoded);
         let Some(plain) = plain else {
             // What is no base64 stays none: the server says so.
             let new = self.stand_in(at.path(), LOOKS_LIKE, text);
