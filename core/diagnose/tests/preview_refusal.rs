@@ -44,8 +44,11 @@ fn tool(preset: Preset) -> DeliveryTool {
     DeliveryTool {
         prune,
         // The objects have no managedFields, so that an apply without it is refused already. With force, a
-        // client-side apply would delete the object and create it again.
-        force: !matches!(preset, Preset::KubectlApply | Preset::ArgoCdClientSide),
+        // client-side apply and Flux would delete the object and create it again.
+        force: !matches!(
+            preset,
+            Preset::KubectlApply | Preset::ArgoCdClientSide | Preset::Flux
+        ),
         ..DeliveryTool::new(preset)
     }
 }

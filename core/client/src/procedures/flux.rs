@@ -103,8 +103,9 @@ impl Flux {
     }
 
     pub(super) fn answered(&mut self, reply: &Reply) {
-        // `fluxcd/pkg/ssa/manager_apply.go shouldForceApply`, v0.76.
-        let forces = self.force || self.is_told(FORCE, "enabled");
+        // `fluxcd/pkg/ssa/manager_apply.go ApplyAll` and `shouldForceApply`, v0.76: not for an object that is not there.
+        let exists = !self.live.resource_version().is_empty();
+        let forces = exists && (self.force || self.is_told(FORCE, "enabled"));
         match &mut self.stage {
             FluxStage::DryRun if reply.is_accepted() => self.compare(&reply.body),
             // Flux takes any 409 and any 422 for one about a field that cannot be changed
