@@ -6,7 +6,9 @@ use optimist_apiserver::server::Release;
 use optimist_client::Preset;
 use optimist_diagnose::case::{Case, Installed};
 use optimist_diagnose::preview::{DeliveryTool, Preview, PreviewInput, PreviewOutcome, Trouble};
-use optimist_diagnose::ways::{ChangeTable, InstructionLanguage, OnOwned, WantedChange, Way};
+use optimist_diagnose::ways::{
+    ChangeTable, InstructionLanguage, InstructionWarning, OnOwned, WantedChange, Way,
+};
 use serde_json::{Value, json};
 
 fn run(tool: DeliveryTool, live: Value, next: Value) -> Preview {
@@ -180,4 +182,74 @@ fn a_command_names_the_manager_of_the_tool_and_not_the_one_of_an_annotation() {
     );
     let forced = run(tool(Preset::KubectlApplyServerSide, true), live, next);
     assert_eq!(row(&forced, "d").writer, "kubectl");
+}
+
+#[test]
+fn flux_forces_nothing_that_is_not_there() {
+    let new = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a b": ""},
+        "metadata": {"name": "new", "namespace": "shop"}});
+    let preview = run(tool(Preset::Flux, true), bound(&json!([])), new);
+    let new = row(&preview, "new");
+    assert_eq!(
+        (new.outcome, new.code),
+        (PreviewOutcome::Invalid, Some(422))
+    );
+}
+
+/// What a new object needs of the fields that `LeaveOut` takes out of a manifest.
+fn needed(live: Value, next: Value) -> Vec<String> {
+    let name = next["metadata"]["name"]
+        .as_str()
+        .expect("a name")
+        .to_owned();
+    let preview = run(tool(Preset::Helm4, false), live, next);
+    let steps = row(&preview, &name)
+        .hand_overs
+        .iter()
+        .flat_map(|it| &it.steps);
+    let needed = steps.flat_map(|it| &it.warnings).filter_map(|it| match it {
+        InstructionWarning::NeededToCreate(fields) => Some(fields.clone()),
+        _ => None,
+    });
+    needed.flatten().collect()
+}
+
+#[test]
+fn a_new_object_needs_fields_that_are_left_out_and_each_is_named_once() {
+    let fields = json!({"f:spec": {"f:resources": {"f:requests": {"f:storage": {}}}}});
+    let mut live = bound(&json!([]));
+    live["metadata"]["managedFields"] = json!([{"manager": "ops", "operation": "Update", "apiVersion": "v1",
+        "fieldsType": "FieldsV1", "time": "2026-01-01T00:00:00Z", "fieldsV1": fields}]);
+    let next = claim("3Gi", &json!({}));
+    assert_eq!(needed(live, next), ["spec.resources.requests.storage"]);
+
+    let scaler = |most: u32| {
+        json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "web", "namespace": "shop"},
+            "spec": {"maxReplicas": most, "minReplicas": 1,
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}})
+    };
+    let mut live = scaler(9);
+    live["metadata"]["uid"] = "u2".into();
+    live["metadata"]["resourceVersion"] = "701".into();
+    live["metadata"]["managedFields"] = json!([{"manager": "ops", "operation": "Update",
+        "apiVersion": "autoscaling/v2", "fieldsType": "FieldsV1", "time": "2026-01-01T00:00:00Z",
+        "fieldsV1": {"f:spec": {"f:maxReplicas": {}}}}]);
+    assert_eq!(needed(live, scaler(3)), ["spec.maxReplicas"]);
+
+    let set = |size: &str| {
+        json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "pg", "namespace": "shop"},
+            "spec": {"selector": {"matchLabels": {"a": "b"}}, "serviceName": "pg",
+                "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "pg", "image": "pg:1",
+                    "volumeMounts": [{"name": "data", "mountPath": "/data"}]}]}},
+                "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"],
+                    "resources": {"requests": {"storage": size}}}}]}})
+    };
+    let mut live = set("5Gi");
+    live["metadata"]["uid"] = "u3".into();
+    live["metadata"]["resourceVersion"] = "702".into();
+    live["metadata"]["managedFields"] = json!([{"manager": "ops", "operation": "Update", "apiVersion": "apps/v1",
+        "fieldsType": "FieldsV1", "time": "2026-01-01T00:00:00Z",
+        "fieldsV1": {"f:spec": {"f:volumeClaimTemplates": {}}}}]);
+    assert_eq!(needed(live, set("3Gi")), ["spec.volumeClaimTemplates"]);
 }

@@ -132,8 +132,10 @@ impl ChangeTable {
         let created = self.created(whole)?.ok()?;
         let without = match self.created(left)? {
             Ok(object) => object,
-            Err(needed) if needed.is_empty() => return None,
-            Err(needed) => return Some(InstructionWarning::NeededToCreate(needed)),
+            Err(refused) => {
+                let needed = self.needed(whole, left, &refused);
+                return (!needed.is_empty()).then_some(InstructionWarning::NeededToCreate(needed));
+            }
         };
         let kept = field_set(left, root);
         let fields = field_set(whole, root).paths().into_iter();
@@ -154,6 +156,38 @@ impl ChangeTable {
         (!absent.is_empty()).then_some(InstructionWarning::AbsentFromNew(absent))
     }
 
+    /// Returns the fields without which the server does not create the object. `refused`: the fields that it names when
+    /// it refuses the manifest without them. It can name a field that is in both manifests, and that needs one which is
+    /// left out: the name of a mount needs its volume.
+    fn needed(&self, whole: &Value, left: &Value, refused: &[String]) -> Vec<String> {
+        let root = &self.subject().resource().root;
+        let kept = field_set(left, root);
+        let left_out = field_set(whole, root).leaves().into_iter();
+        let left_out: Vec<Path> = left_out.filter(|path| !kept.contains(path)).collect();
+        let (mut needed, mut all_known) = (Vec::new(), true);
+        for field in refused {
+            match left_out.iter().any(|path| is_around(field, &name(path))) {
+                true if !needed.contains(field) => needed.push(field.clone()),
+                true => {}
+                false => all_known = false,
+            }
+        }
+        if all_known {
+            return needed;
+        }
+        let is_needed = |path: &&Path| {
+            let mut without = whole.clone();
+            path.remove(&mut without);
+            left_out.len() > MOST_TRIED || self.created(&without).is_some_and(|it| it.is_err())
+        };
+        let more = left_out.iter().filter(is_needed).map(name);
+        let more: Vec<String> = more
+            .filter(|path| !needed.iter().any(|field| is_around(field, path)))
+            .collect();
+        needed.extend(more);
+        needed
+    }
+
     /// The object that a manifest creates where there is none, or the fields that the server names when
     /// it refuses. `None` if the object that is there cannot be deleted.
     fn created(&self, manifest: &Value) -> Option<Result<Value, Vec<String>>> {
@@ -172,6 +206,24 @@ impl ChangeTable {
         let fields = causes(&answer).map(|cause| by_keys(text(cause, "field"), manifest, root));
         Some(Err(fields.collect()))
     }
+}
+
+/// The most fields that are left out one at a time. Of more, all are named.
+const MOST_TRIED: usize = 32;
+
+/// A field as errors name it.
+fn name(path: &Path) -> String {
+    path.to_string().trim_start_matches('.').to_owned()
+}
+
+/// Returns whether two fields are the same one, or one of them is inside of the other.
+fn is_around(one: &str, other: &str) -> bool {
+    let (short, long) = match one.len() < other.len() {
+        true => (one, other),
+        false => (other, one),
+    };
+    let rest = long.strip_prefix(short);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// The field of an error in an object, with the keys of list items in place of their positions. It stays
@@ -196,7 +248,7 @@ fn by_keys(field: &str, object: &Value, root: &Struct) -> String {
         return field.to_owned();
     };
     path.0.extend(missing);
-    path.to_string().trim_start_matches('.').to_owned()
+    name(&path)
 }
 
 /// A warning where kubectl writes by the name of another tool.
