@@ -299,6 +299,13 @@ fn wrong_document(error: ManifestError) -> NotDetected {
 
 /// Returns the input that the objects of one text are.
 fn of_objects(found: Vec<Value>) -> Result<Input, NotDetected> {
+    // An item of an array is another array, which is no object.
+    if let Some(at) = found.iter().position(Value::is_array) {
+        return Err(NotDetected::Missing {
+            document: at + 1,
+            fields: vec!["apiVersion", "kind", "metadata.name"],
+        });
+    }
     // A Status is an answer of the server, and holds an error message.
     if found
         .iter()

@@ -427,3 +427,20 @@ fn the_whole_versions_are_read_of_a_watch_that_was_stopped_while_it_printed() {
     let input = detect(&format!("{events}\n{BEGUN}")).expect("it has versions");
     assert_eq!(detect(&input.to_text()), Ok(input));
 }
+
+#[test]
+fn a_list_of_lists_is_no_object() {
+    let object =
+        "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"a\"}}";
+    let all = NotDetected::Missing {
+        document: 1,
+        fields: vec!["apiVersion", "kind", "metadata.name"],
+    };
+    for text in [format!("- - {object}\n"), format!("[[{object}]]")] {
+        assert_eq!(detect(&text), Err(all.clone()), "{text}");
+    }
+    assert!(matches!(
+        detect(&format!("- {object}\n")),
+        Ok(Input::Manifest(_))
+    ));
+}
