@@ -37,7 +37,7 @@ pub fn read_plain(text: &[u8]) -> Option<Node> {
 /// Returns the refusal of a document that nests too deep.
 pub fn too_deep() -> Refusal {
     Status::too_large(format!(
-        "this is too much for this page, which takes objects that nest {MAX_DEPTH} deep"
+        "this is too much for Optimist, which takes objects that nest {MAX_DEPTH} deep"
     ))
 }
 
@@ -45,7 +45,7 @@ fn refuse(measured: Result<(), Excess>) -> Result<(), Refusal> {
     measured.map_err(|excess| match excess {
         Excess::Deep => too_deep(),
         Excess::Many => Status::too_large(format!(
-            "this is too much for this page, which takes objects of {MAX_VALUES} values"
+            "this is too much for Optimist, which takes objects of {MAX_VALUES} values"
         )),
     })
 }

@@ -97,7 +97,7 @@ impl YamlError {
 /// many bytes, as [`Measured`] has it.
 const MAX_NODES: usize = 200_000;
 
-const TOO_LARGE: &str = "this is too much for this page: the document is too large";
+const TOO_LARGE: &str = "this is too much for Optimist: the document is too large";
 
 /// Parses the first document of a text; an empty text is `null`.
 ///
@@ -529,7 +529,7 @@ mod tests {
         let document = |n: usize| format!("a: &a {text}\nb: [{}]\n", aliases(n));
         assert!(parse(&document(50)).is_ok());
         let error = parse(&document(60_000)).unwrap_err();
-        assert!(error.message.contains("too much for this page"), "{error}");
+        assert!(error.message.contains("too much for Optimist"), "{error}");
         let key = format!("a: &a {{{text}: 1}}\nb: [{}]\n", aliases(60_000));
         assert!(parse(&key).is_err());
         // Anchors in anchors keep a copy of the innermost each.

@@ -205,7 +205,7 @@ impl Resource {
             return Ok(());
         }
         Err(Status::too_large(
-            "this is too much for this page: checking it by its schema would take too long",
+            "this is too much for Optimist: checking it by its schema would take too long",
         ))
     }
 
