@@ -16,7 +16,7 @@ pub(super) struct PruneOptions {
     /// options below). Helm and Terraform always do.
     #[arg(long)]
     prune: bool,
-    /// kubectl writes and prunes only what these labels select.
+    /// With --prune, kubectl writes and prunes only what these labels select.
     #[arg(long, short = 'l', value_name = "LABELS", requires = "prune")]
     selector: Option<String>,
     /// kubectl prunes everything that it applied in the namespaces of the manifests.

@@ -52,7 +52,8 @@ fn object(out: &mut String, row: &PreviewRow, width: usize, style: &Style) {
     let name = row.object.id();
     line(out, &format!("{}  {name}", style.paint(colour, &outcome)));
     let mut say = |text: &str| {
-        for (at, part) in style.wrapped(text, 6).iter().enumerate() {
+        let lines = text.lines().flat_map(|line| style.wrapped(line, 6));
+        for (at, part) in lines.enumerate() {
             let indent = if at == 0 { "    " } else { "      " };
             line(out, &format!("{indent}{part}"));
         }

@@ -19,6 +19,7 @@ pub fn headline(preview: &Preview, tool: Preset) -> (String, Vec<String>) {
     let not_run = preview.outcomes.get(&PreviewOutcome::NotRun);
     let says = en::upgrade_says(&ways::client_long(tool));
     let (title, mut says) = match (preview.refusals(), not_run) {
+        (0, None) if all == 1 => (en::upgrade_whole_title_one(), vec![says]),
         (0, None) => (en::upgrade_whole_title(&all), vec![says]),
         (0, Some(not_run)) => (en::upgrade_not_run_title(not_run, &all), vec![says]),
         (refused, _) => (
@@ -100,6 +101,8 @@ pub fn notes(row: &PreviewRow) -> Vec<String> {
     if !row.message.is_empty() && row.outcome != PreviewOutcome::Conflict {
         all.push(row.message.replace('\n', " "));
     }
+    let none = row.no_way_out.as_deref();
+    all.extend(none.map(|why| en::upgrade_no_way_out(&why.replace('\n', " "))));
     all.extend(later(row));
     all.extend(row.hook.as_ref().map(hook));
     let stuck = row.stuck.iter();
@@ -184,7 +187,10 @@ pub fn hand_over(out: &HandOver) -> (String, String) {
     let mut note = match (out.settles, out.written_back_by.as_slice()) {
         (true, _) if out.client_side_may_write => en::upgrade_settles_until_apply(),
         (true, _) => en::upgrade_settles(),
-        (false, []) => en::upgrade_settles_not(),
+        (false, []) => match &out.once_for_version {
+            Some(version) => en::upgrade_settles_once(version),
+            None => en::upgrade_settles_not(),
+        },
         (false, back) => en::upgrade_settles_back(&back.join(", ")),
     };
     if out.tool_has_no_option {
@@ -274,12 +280,20 @@ pub fn troubles(row: &PreviewRow) -> Vec<String> {
     row.troubles.iter().filter_map(when).collect()
 }
 
-/// The fields to show in the line of an object: of a refusal those in conflict; of a new object none.
+/// Returns whether the object gets another value than the manifest says: a number that the field cannot hold.
+fn is_stored_otherwise(field: &PreviewField) -> bool {
+    let is_one = |value: &Value| !value.is_object() && !value.is_array();
+    let both = field.wanted.as_ref().zip(field.after.as_ref());
+    both.is_some_and(|(wanted, after)| wanted != after && is_one(wanted) && is_one(after))
+}
+
+/// The fields to show in the line of an object: of a refusal those in conflict; of a new object those that get another
+/// value than the manifest says.
 pub fn fields(row: &PreviewRow) -> Vec<&PreviewField> {
     let fields = row.fields.iter();
     let shown = fields.filter(|field| match (row.intended(), field.change) {
         (outcome, change) if outcome.is_refusal() => change == FieldChangeKind::Refused,
-        (PreviewOutcome::Created, _) => false,
+        (PreviewOutcome::Created, _) => is_stored_otherwise(field),
         (_, change) => change < FieldChangeKind::Default,
     });
     let mut shown: Vec<&PreviewField> = shown.collect();
@@ -295,18 +309,17 @@ pub fn fields(row: &PreviewRow) -> Vec<&PreviewField> {
 /// one that changes only by these, too.
 pub fn open_fields(row: &PreviewRow) -> Vec<&PreviewField> {
     let in_line = fields(row);
-    let is_whole = !in_line.is_empty()
-        || !matches!(
-            row.intended(),
-            PreviewOutcome::Created | PreviewOutcome::Changed
-        );
-    if is_whole {
+    let with_defaults = match row.intended() {
+        PreviewOutcome::Created => true,
+        PreviewOutcome::Changed => in_line.is_empty(),
+        _ => false,
+    };
+    if !with_defaults {
         return in_line;
     }
-    let fields = row.fields.iter();
-    fields
-        .filter(|field| field.change == FieldChangeKind::Default)
-        .collect()
+    let defaults = row.fields.iter();
+    let defaults = defaults.filter(|field| field.change == FieldChangeKind::Default);
+    in_line.into_iter().chain(defaults).collect()
 }
 
 /// Says the change of a field, and its owners.
@@ -336,7 +349,11 @@ pub fn change(field: &PreviewField) -> String {
         FieldChangeKind::Overwritten | FieldChangeKind::Changed | FieldChangeKind::Added
             if field.after.is_some() =>
         {
-            en::upgrade_becomes(&before, &after)
+            let becomes = en::upgrade_becomes(&before, &after);
+            match is_stored_otherwise(field) {
+                true => en::upgrade_wants(&becomes, &text(&field.wanted)),
+                false => becomes,
+            }
         }
         FieldChangeKind::Overwritten
         | FieldChangeKind::Changed

@@ -7,5 +7,6 @@ mod fields;
 mod named;
 mod open_questions;
 mod owners;
+mod previews;
 mod texts;
 mod tools;

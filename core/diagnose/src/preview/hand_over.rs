@@ -1,5 +1,6 @@
 //! The ways out of the conflicts of one object, instead of force for all.
 
+use optimist_apiserver::object::Metadata;
 use optimist_client::Preset;
 use serde::Serialize;
 
@@ -18,6 +19,10 @@ pub struct HandOver {
     /// `true` if a client-side `kubectl apply` had set a value that the way out changes. Run again with its manifest, it
     /// meets no conflict and writes its value back.
     pub client_side_may_write: bool,
+    /// The `resourceVersion` of the manifest, if the server refuses it when the tool runs again: the object has another
+    /// version then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub once_for_version: Option<String>,
     /// The managers that will write their values again.
     pub written_back_by: Vec<String>,
     /// The instructions, in their order.
@@ -44,23 +49,25 @@ pub enum HandOverKind {
 /// The ways out that keep the hand-over small, the smallest first.
 const KINDS: [RemedyKind; 3] = [RemedyKind::LeaveOut, RemedyKind::Migrate, RemedyKind::Force];
 
-/// The ways out of the conflicts of an object, without those that the API server refuses too. Without `values`, which may be private, a command names
-/// the manifest as a file.
+/// The ways out of the conflicts of an object, without those that the API server refuses too, and the refusals of these.
+/// Without `values`, which may be private, a command names the manifest as a file.
 pub(super) fn choices(
     table: &ChangeTable,
     preset: Preset,
     refused: &Row,
     values: bool,
-) -> Vec<HandOver> {
-    let outs = table.ways_out_of(refused, &KINDS).into_iter();
-    outs.filter_map(|out| hand_over(table, preset, &out, values))
-        .collect()
+) -> (Vec<HandOver>, Vec<Row>) {
+    let (mut choices, mut refusals) = (Vec::new(), Vec::new());
+    for out in table.ways_out_of(refused, &KINDS) {
+        match out.row.is_refused() {
+            true => refusals.push(out.row),
+            false => choices.extend(hand_over(table, preset, &out, values)),
+        }
+    }
+    (choices, refusals)
 }
 
 fn hand_over(table: &ChangeTable, preset: Preset, out: &Remedy, values: bool) -> Option<HandOver> {
-    if out.row.code.is_some_and(|code| code >= 400) {
-        return None;
-    }
     let kind = match out.kind {
         RemedyKind::LeaveOut => HandOverKind::Leave,
         RemedyKind::Migrate => HandOverKind::Migrate,
@@ -85,8 +92,12 @@ fn hand_over(table: &ChangeTable, preset: Preset, out: &Remedy, values: bool) ->
         .map(|it| label(&it.manager))
         .collect();
     back.dedup();
+    let again = out.row.second_run.as_ref().and_then(|again| again.code);
+    let version = out.manifest.resource_version();
+    let is_once = again == Some(409) && !version.is_empty();
     Some(HandOver {
         kind,
+        once_for_version: is_once.then(|| version.to_owned()),
         settles: out.settles,
         client_side_may_write: out.client_side_may_write,
         written_back_by: back,

@@ -46,6 +46,9 @@ pub struct PreviewRow {
     pub assumed: Vec<Assumed>,
     /// The ways out instead of force for everything; empty if there is no conflict.
     pub hand_overs: Vec<HandOver>,
+    /// The message with which the server refuses the first way out of a conflict, if it refuses each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_way_out: Option<String>,
 }
 
 /// The object of a row.
@@ -246,6 +249,7 @@ impl PreviewRow {
             warnings: Vec::new(),
             assumed: Vec::new(),
             hand_overs: Vec::new(),
+            no_way_out: None,
         }
     }
 

@@ -64,6 +64,11 @@ impl PreviewRow {
     }
 }
 
+/// The message of a refusal, without values that look private.
+pub(super) fn masked_message(row: &Row) -> String {
+    Masked::new(row).text(&row.message)
+}
+
 fn outcome(row: &Row) -> PreviewOutcome {
     let conflicts = row.causes.iter();
     let mut conflicts = conflicts.filter(|it| it.reason == "FieldManagerConflict");

@@ -10,7 +10,7 @@ use optimist_masking::Masking;
 
 use super::row::{PreviewObject, PreviewOutcome, PreviewRow, Trouble};
 use super::run::Written;
-use super::run_row::{Earlier, stuck};
+use super::run_row::{Earlier, masked_message, stuck};
 use super::{Assumed, PreviewInput, hand_over};
 use crate::ways::{
     self, ChangeTable, PartialRow, Way, helm_applied_last, helm_updates, is_of_release,
@@ -62,7 +62,12 @@ impl WrittenManifest {
         if row.outcome == PreviewOutcome::Conflict {
             let mut masking = Masking::for_display();
             masking.object(&mut manifest.clone());
-            row.hand_overs = hand_over::choices(table, self.preset, &run, masking.is_empty());
+            let (choices, refusals) =
+                hand_over::choices(table, self.preset, &run, masking.is_empty());
+            if choices.is_empty() {
+                row.no_way_out = refusals.first().map(masked_message);
+            }
+            row.hand_overs = choices;
         }
         row
     }

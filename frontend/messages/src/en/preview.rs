@@ -6,6 +6,7 @@ crate::catalogue::messages! {
     upgrade_running(done, all) "Previewing: {done} of {all} objects";
     upgrade_refused_title(count, all) "This write is refused on {count} of {all} objects.";
     upgrade_not_run_title(count, all) "Not run here: {count} of {all} objects. No other one is refused.";
+    upgrade_whole_title_one() "The object is not refused.";
     upgrade_whole_title(all) "None of the {all} objects is refused.";
     upgrade_says(client) "Run on the objects that you brought, with the requests that {client} sends. Nothing was sent to a cluster.";
     upgrade_other_namespace(left, written) "{left} is not written: {written} is another object, in another namespace.";
@@ -81,6 +82,8 @@ crate::catalogue::messages! {
     upgrade_settles_until_apply() "This settles the conflict. But kubectl-client-side-apply may write again: the next kubectl apply of the old manifest meets no conflict, and writes the old values back.";
     upgrade_settles_not() "This does not settle the conflict.";
     upgrade_settles_back(managers) "This does not settle the conflict: {managers} may write again.";
+    upgrade_settles_once(version) "This works once. The same manifest is refused when it is applied again, because it has resourceVersion {version}, and the object has another version then. Take metadata.resourceVersion out of the manifest.";
+    upgrade_no_way_out(message) "The API server also refuses each way out of this conflict. The first answer: {message}";
     upgrade_no_option() "The tool's own option forces every object that it writes.";
     upgrade_held(finalizers) "held by {finalizers}";
     upgrade_stuck_version(manager, version) "managedFields of {manager} names {version}, which the definition does not have";
