@@ -573,6 +573,45 @@ fn an_error_from_the_standard_input_is_explained() {
 }
 
 #[test]
+fn a_message_is_quoted_without_the_colours_of_a_terminal_and_the_line_ends_of_windows() {
+    let error = "\u{1b}[31mError: Apply failed with 1 conflict: conflict with \"vault\": .data.k\u{1b}[0m\r\n\
+                 Please review the fields above\r\n";
+    let (code, out, err) = run_with(&["explain"], error);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("Error: Apply failed with 1 conflict"), "{out}");
+    assert!(
+        !out.contains("\\u00") && !out.contains(['\u{1b}', '\r']),
+        "{out}"
+    );
+}
+
+#[test]
+fn each_line_of_a_value_is_indented_below_its_field() {
+    let next = "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"a\"}, \
+                \"data\": {\"lines\": \"one\\ntwo\\n\"}}";
+    let live = std::env::temp_dir().join(format!("optimist-lines-{}.yaml", std::process::id()));
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default, uid: u1, \
+                  resourceVersion: '5', managedFields: []}\ndata: {other: x}\n";
+    std::fs::write(&live, object).unwrap();
+    let live_file = live.to_str().unwrap();
+    let arguments = [
+        "preview",
+        "--live",
+        live_file,
+        "--next",
+        "-",
+        "--as",
+        "kubectl-server-side",
+    ];
+    let (_, out, err) = run_with(&arguments, next);
+    std::fs::remove_file(&live).unwrap();
+    assert!(
+        out.contains("    .data.lines: none → one\n      two\n"),
+        "{out}{err}"
+    );
+}
+
+#[test]
 fn a_lesson_is_run_and_a_false_claim_ends_with_1() {
     let lesson = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lessons/01-the-lost-update.yaml");
     let lesson = lesson.to_str().unwrap();

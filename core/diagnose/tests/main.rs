@@ -25,6 +25,7 @@ mod modified;
 mod observed;
 mod play;
 mod preview;
+mod preview_apply_set;
 mod preview_force;
 mod preview_hooks;
 mod preview_hostile;

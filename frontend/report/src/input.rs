@@ -2,7 +2,7 @@
 
 use optimist_diagnose::case::ObjectId;
 use optimist_diagnose::input::Input;
-use optimist_diagnose::message::ReportedError;
+use optimist_diagnose::message::{ReportedError, without_colours};
 use optimist_diagnose::scene::GivenParts;
 use optimist_masking::masked_text;
 use optimist_messages::{diagnose as messages, label};
@@ -73,7 +73,9 @@ fn of_error(out: &mut CaseDocument, error: &ReportedError, given: &GivenParts) {
 
 /// A message, letter for letter, without the values in it that look private.
 fn message(out: &mut CaseDocument, text: &str) {
-    let text = masked_text(text.trim());
+    // What a terminal shows in colours has these in no character, and Windows ends its lines with one more.
+    let text = without_colours(text.trim()).replace("\r\n", "\n");
+    let text = masked_text(&text);
     let all = text.chars().count();
     if all > MAX_MESSAGE {
         out.says(&label::report_cut(&MAX_MESSAGE, &all));

@@ -33,7 +33,7 @@ fn quotation(line: &str) -> Option<&str> {
 }
 
 /// A text without the sequences by which terminals change colours (ECMA-48, CSI).
-pub(super) fn without_colours(text: &str) -> String {
+pub fn without_colours(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut parts = text.split("\u{1b}[");
     out.push_str(parts.next().unwrap_or_default());

@@ -20,6 +20,7 @@ use optimist_apiserver::object::GroupVersion;
 use optimist_apiserver::server::{Resource, Resources};
 use optimist_client::Preset;
 
+pub use escapes::without_colours;
 pub use reader::ErrorReader;
 pub use request_problem::RequestProblem;
 pub use tool_problem::ToolProblem;

@@ -1,14 +1,16 @@
 //! Rules by which a tool deletes objects that no manifest names any more.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
-use optimist_apiserver::apply::LAST_APPLIED;
+use optimist_apiserver::apply::{LAST_APPLIED, Managers, Path, PathElement};
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::Selector;
 use serde_json::Value;
 
 use super::PreviewInput;
 use super::cluster::key;
+use super::row::{PreviewField, PreviewObject, PreviewOutcome, PreviewRow};
+use crate::ownership::label;
 
 /// The label of a member of an ApplySet. Its value is the id of the set
 /// (`k8s.io/kubectl/pkg/cmd/apply/applyset.go ApplysetPartOfLabel`, v0.36).
@@ -106,5 +108,62 @@ impl Pruning {
                     && selector.matches(object)
             }
         }
+    }
+
+    /// Returns the row of the parent of the set: kubectl notes the kinds and the namespaces of the members in its annotations,
+    /// in the order of their names (`applyset.go updateParent` and `buildParentPatch`, v0.36). `None` for another object.
+    /// `refused`: kubectl ends before it forgets the kinds and the namespaces that no manifest has any more. Which program
+    /// wrote last is another annotation, and taken to be the same one.
+    pub(super) fn of_parent(
+        &self,
+        parent: &Value,
+        next: &[Value],
+        refused: bool,
+    ) -> Option<PreviewRow> {
+        let Self::ApplySet { id } = self else {
+            return None;
+        };
+        let of_meta = |part: &str, name: &str| {
+            let value = parent.metadata().and_then(|meta| meta.get(part)?.get(name));
+            value.and_then(Value::as_str)
+        };
+        if of_meta("labels", "applyset.kubernetes.io/id") != Some(id.as_str()) {
+            return None;
+        }
+        let kinds = next.iter().map(|manifest| match key(manifest) {
+            (group, kind, ..) if group.is_empty() => kind,
+            (group, kind, ..) => format!("{kind}.{group}"),
+        });
+        let namespaces = next.iter().map(|manifest| manifest.namespace().to_owned());
+        let namespaces = namespaces.filter(|it| !it.is_empty() && it != parent.namespace());
+        let managers = Managers::of_object(parent);
+        let noted = [
+            ("contains-group-kinds", kinds.collect::<BTreeSet<_>>()),
+            ("additional-namespaces", namespaces.collect()),
+        ];
+        let fields = noted.into_iter().filter_map(|(name, mut members)| {
+            let name = format!("applyset.kubernetes.io/{name}");
+            let before = of_meta("annotations", &name);
+            let old = before.unwrap_or_default().split(',').map(str::to_owned);
+            members.extend(old.filter(|it| refused && !it.is_empty()));
+            let after = Vec::from_iter(members).join(",");
+            let path = ["metadata", "annotations", &name].map(|it| PathElement::Field(it.into()));
+            let path = Path(path.to_vec());
+            (before.unwrap_or_default() != after).then(|| {
+                let owners = crate::ways::owners_of(&path, &managers);
+                let owners = owners.iter().map(label).collect();
+                PreviewField::changed(&path, before, after, owners)
+            })
+        });
+        let fields: Vec<PreviewField> = fields.collect();
+        let outcome = match fields.is_empty() {
+            true => PreviewOutcome::Unchanged,
+            false => PreviewOutcome::Changed,
+        };
+        Some(PreviewRow {
+            writer: "kubectl-applyset".to_owned(),
+            fields,
+            ..PreviewRow::new(PreviewObject::from_manifest(parent), outcome)
+        })
     }
 }

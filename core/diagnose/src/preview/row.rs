@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use optimist_apiserver::apply::Path;
 use optimist_apiserver::object::{GroupVersion, text};
 use optimist_apiserver::server::Resource;
 use optimist_client::Preset;
@@ -195,6 +196,30 @@ pub struct PreviewField {
     /// The managers that will write their value again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub written_back_by: Vec<String>,
+}
+
+impl PreviewField {
+    /// A text that its tool changes.
+    pub(super) fn changed(
+        field: &Path,
+        before: Option<&str>,
+        after: String,
+        owners: Vec<String>,
+    ) -> Self {
+        Self {
+            field: field.to_string(),
+            change: match before {
+                Some(_) => FieldChangeKind::Changed,
+                None => FieldChangeKind::Added,
+            },
+            before: before.map(Value::from),
+            wanted: Some(after.as_str().into()),
+            after: Some(after.into()),
+            owners,
+            refused_by: Vec::new(),
+            written_back_by: Vec::new(),
+        }
+    }
 }
 
 /// A kind of change of a field.

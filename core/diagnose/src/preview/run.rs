@@ -209,6 +209,7 @@ impl PreviewRun {
     pub fn finish(self) -> Preview {
         let release = self.knows_release();
         let mut rows = self.rows;
+        tell_parent(&mut rows, &self.input, &self.cluster);
         let tool = &self.input.tool;
         let by_tool = |unnamed: bool| {
             let mut refused = rows.iter().filter(|row| row.is_refused_by_tool());
@@ -438,6 +439,24 @@ impl PreviewRun {
             ..WantedChange::manifest(manifest)
         };
         ChangeTable::new(&installed, change)
+    }
+}
+
+/// Says what kubectl notes in the parent of its ApplySet.
+fn tell_parent(rows: &mut [PreviewRow], input: &PreviewInput, cluster: &Cluster) {
+    let refused = rows.iter().any(|row| row.outcome.is_refusal());
+    let mut objects = cluster.objects.iter();
+    let parent = objects.find_map(|(_, object)| {
+        let prune = &input.tool.prune;
+        prune.of_parent(object, &input.next, refused)
+    });
+    let Some(parent) = parent else {
+        return;
+    };
+    let is_left = |row: &&mut PreviewRow| row.outcome == PreviewOutcome::NotTouched;
+    let mut left = rows.iter_mut().filter(is_left);
+    if let Some(row) = left.find(|row| row.object == parent.object) {
+        *row = parent;
     }
 }
 
