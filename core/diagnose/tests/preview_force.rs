@@ -187,7 +187,7 @@ fn a_command_names_the_manager_of_the_tool_and_not_the_one_of_an_annotation() {
 #[test]
 fn flux_forces_nothing_that_is_not_there() {
     let new = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a b": ""},
-        "metadata": {"name": "new", "namespace": "shop"}});
+        "metadata": {"name": "new", "namespace": "shop", "annotations": {FORCE_OF_FLUX: "enabled"}}});
     let preview = run(tool(Preset::Flux, true), bound(&json!([])), new);
     let new = row(&preview, "new");
     assert_eq!(
