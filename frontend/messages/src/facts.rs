@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::en;
 
-/// What explains the answer to a step's request, each in a sentence or two: of a refusal, what can be its cause.
+/// The reasons of the answer to a step's request, each in a sentence or two. A refusal has those that can be its cause.
 pub fn facts(step: &Step) -> Vec<String> {
     let refused = step.outcome() == Outcome::Refused;
     let exchange = step.exchange.as_ref().filter(|_| !refused);

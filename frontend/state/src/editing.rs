@@ -150,26 +150,11 @@ impl EditingState {
             EditMsg::RawText(editor, text) => self.type_raw(session, editor, text),
             EditMsg::Discard(editor) => self.discard(session, editor),
             EditMsg::Undo(editor) => self.undo_discard(session, view, editor),
-            EditMsg::Strategy(editor, strategy) => {
-                view.focus = editor;
-                session.world_mut().actor_mut(editor).choose(strategy);
-            }
-            EditMsg::Write(editor, write) => {
-                view.focus = editor;
-                session.world_mut().choose_write(editor, write);
-            }
-            EditMsg::Tool(actor, tool) => {
-                view.focus = actor;
-                session.world_mut().become_tool(actor, tool);
-            }
-            EditMsg::Editor(actor) => {
-                view.focus = actor;
-                session.world_mut().become_editor(actor);
-            }
-            EditMsg::Deleter(actor) => {
-                view.focus = actor;
-                session.world_mut().name_actor(actor, "Deleter");
-            }
+            EditMsg::Strategy(..)
+            | EditMsg::Write(..)
+            | EditMsg::Tool(..)
+            | EditMsg::Editor(_)
+            | EditMsg::Deleter(_) => choose_way(msg, session, view),
         }
     }
 
@@ -350,6 +335,34 @@ impl EditingState {
             None => drop(Rc::make_mut(&mut self.raw).remove(&editor)),
         }
     }
+}
+
+/// Lets an actor write in another way, or be somebody else.
+fn choose_way(msg: EditMsg, session: &mut SessionState, view: &mut ViewState) {
+    let world = session.world_mut();
+    view.focus = match msg {
+        EditMsg::Strategy(editor, strategy) => {
+            world.actor_mut(editor).choose(strategy);
+            editor
+        }
+        EditMsg::Write(editor, write) => {
+            world.choose_write(editor, write);
+            editor
+        }
+        EditMsg::Tool(actor, tool) => {
+            world.become_tool(actor, tool);
+            actor
+        }
+        EditMsg::Editor(actor) => {
+            world.become_editor(actor);
+            actor
+        }
+        EditMsg::Deleter(actor) => {
+            world.name_actor(actor, "Deleter");
+            actor
+        }
+        _ => return,
+    };
 }
 
 /// Opens the folds around a place in a working copy, and its own.

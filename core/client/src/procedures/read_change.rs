@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use optimist_apiserver::apply::{Managers, Set, compare, field_set};
-use optimist_apiserver::server::Resource;
+use optimist_apiserver::patch::merge_diff;
+use optimist_apiserver::server::{Definition, Resource};
 use serde_json::Value;
 
 use super::tracking;
 use crate::{
-    ChangeContent, ObjectRef, Preset, Strategy, WantedChange, WorkingCopy, Write, manifest_fields,
+    ChangeContent, ObjectRef, Preset, Strategy, WantedChange, WorkingCopy, Write, bare,
+    manifest_fields, three_way_patch,
 };
 
 /// The agent of controllers whose manager was not chosen.
@@ -28,6 +30,27 @@ pub struct ReadChange<'a> {
 }
 
 impl ReadChange<'_> {
+    /// The patch of Helm 3 (`createPatch`): kinds that Helm was not built with get a patch of the difference
+    /// between the two manifests, whatever the object has.
+    pub(super) fn helm_3_patch(&self, manager: &str) -> Value {
+        let previous = self.change.previous.clone().unwrap_or_else(|| {
+            let owned = self.owned_by(manager);
+            manifest_fields::part(&self.live, &owned, self.resource())
+        });
+        let previous = bare(&manifest_fields::of_object(&previous, &self.live));
+        let manifest = match &self.change.content {
+            ChangeContent::Manifest(_) => bare(&self.manifest_after(&previous)),
+            ChangeContent::Edited(_) => self.manifest_after(&previous),
+        };
+        let manifest = tracking::tracked(Preset::Helm3, manifest, &self.live);
+        match self.resource().definition {
+            Definition::Builtin(_) => {
+                three_way_patch(self.resource(), &previous, &self.live, &manifest)
+            }
+            Definition::Custom(_) => merge_diff(&previous, &manifest),
+        }
+    }
+
     pub(super) fn resource(&self) -> &Resource {
         self.object.resource()
     }

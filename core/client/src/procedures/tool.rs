@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::Method;
 use optimist_apiserver::object::Metadata;
-use optimist_apiserver::server::{Definition, Release};
+use optimist_apiserver::server::Release;
 use serde_json::{Value, json};
 
 use super::agent::{Agent, SingleRequest};
@@ -20,9 +20,8 @@ use crate::procedures::editor::BACKOFF;
 use crate::{
     ChangeContent, Edit, Editor, EditorPlan, Next, ObjectRef, OnOwned, Preset, ReleaseMethod,
     Reply, WantedChange, Way, WorkingCopy, Write, annotated, bare, get_request, last_applied,
-    manifest_fields, three_way_patch, with_renewed_annotation,
+    manifest_fields, with_renewed_annotation,
 };
-use optimist_apiserver::patch::merge_diff;
 
 /// The manager by which Argo CD migrates from client-side apply, if an Application does not name
 /// another one (`argo-cd/gitops-engine/pkg/sync/common/types.go
@@ -490,25 +489,9 @@ impl ReadChange<'_> {
         })
     }
 
-    /// Helm 3 (`createPatch`): kinds that Helm was not built with get a patch of the difference
-    /// between the two manifests, whatever the object has.
+    /// Helm 3: the difference between its manifests, or what the object lacks of them.
     fn helm_3(&self, agent: Agent, write: &Write) -> Stage {
-        let previous = self.change.previous.clone().unwrap_or_else(|| {
-            let owned = self.owned_by(&self.manager(Preset::Helm3, write));
-            manifest_fields::part(&self.live, &owned, self.resource())
-        });
-        let previous = bare(&manifest_fields::of_object(&previous, &self.live));
-        let manifest = match &self.change.content {
-            ChangeContent::Manifest(_) => bare(&self.manifest_after(&previous)),
-            ChangeContent::Edited(_) => self.manifest_after(&previous),
-        };
-        let manifest = tracking::tracked(Preset::Helm3, manifest, &self.live);
-        let patch = match self.resource().definition {
-            Definition::Builtin(_) => {
-                three_way_patch(self.resource(), &previous, &self.live, &manifest)
-            }
-            Definition::Custom(_) => merge_diff(&previous, &manifest),
-        };
+        let patch = self.helm_3_patch(&self.manager(Preset::Helm3, write));
         match is_empty(&patch) {
             true => Stage::Done,
             false => self.sends(agent, write, patch),

@@ -6,6 +6,7 @@
 
 mod client;
 pub mod concurrent_writer;
+mod conflict_cause;
 mod fields;
 mod instructions;
 mod leaving;
@@ -29,6 +30,7 @@ use serde_json::Value;
 use crate::case::Installed;
 use client::RunningClient;
 
+pub use conflict_cause::ConflictCause;
 pub use fields::{FieldEffect, FieldOutcome};
 pub(crate) use fields::{leaves as leaves_of, owners as owners_of};
 pub use instructions::{CaseContent, Instruction, InstructionLanguage, InstructionWarning};
@@ -41,7 +43,7 @@ pub(crate) use optimist_client::tracking::{
 };
 pub use optimist_client::{ChangeContent, OnOwned, ReleaseMethod, WantedChange, Way};
 pub use remedy::{PartialWaysOut, Remedy, RemedyKind};
-pub use row::{ConflictCause, PartialRow, Row, RowProgress, TakenBack};
+pub use row::{PartialRow, Row, RowProgress, TakenBack};
 pub use row_parts::{ReceivedRow, RowBodies, RowPart, RowReceiver, RowSender};
 pub use second_run::SecondRun;
 pub(crate) use server_words::forget_unsaid;

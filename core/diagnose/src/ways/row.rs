@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use optimist_apiserver::apply::{ManagedFieldsOperation, Manager, Path, PathElement};
 use optimist_apiserver::object::{Metadata, text};
-use optimist_apiserver::server::{ApiServer, Fact, Resource};
-use optimist_apiserver::status::causes;
+use optimist_apiserver::server::{ApiServer, Resource};
 use optimist_client::{Preset, bare, client_side_managers, last_applied};
 use optimist_code::{ClientRequest, kubectl};
 use optimist_simulation::Exchange;
 use serde_json::Value;
 
+use super::conflict_cause::{ConflictCause, conflict_causes, conflicts};
 use super::fields::{FieldEffect, FieldInputs, FieldOutcome};
 use super::second_run::{SecondRun, apply_again};
 use super::server_words::in_server_words;
@@ -57,17 +57,6 @@ pub struct Row {
     pub open: Vec<OpenQuestion>,
     /// `true` if the values of the fields are made up.
     pub values_made_up: bool,
-}
-
-/// A cause of a refusal (`metav1.StatusCause`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConflictCause {
-    /// The field.
-    pub field: String,
-    /// The problem.
-    pub message: String,
-    /// The reason: `FieldManagerConflict`, `FieldValueInvalid`.
-    pub reason: String,
 }
 
 /// A field that another manager will write again.
@@ -427,24 +416,6 @@ impl RowRun {
             values_made_up: false,
         }
     }
-}
-
-fn conflicts(last: Option<&Exchange>) -> Vec<(String, String)> {
-    let facts = last.into_iter().flat_map(|exchange| &exchange.facts);
-    let owned = facts.filter_map(|fact| match fact {
-        Fact::OwnedByOther { field, manager } => Some((field.clone(), manager.clone())),
-        _ => None,
-    });
-    owned.collect()
-}
-
-fn conflict_causes(answer: &Value) -> Vec<ConflictCause> {
-    let causes = causes(answer).map(|cause| ConflictCause {
-        field: text(cause, "field").to_owned(),
-        message: text(cause, "message").to_owned(),
-        reason: text(cause, "reason").to_owned(),
-    });
-    causes.collect()
 }
 
 impl Row {

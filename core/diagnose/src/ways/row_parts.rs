@@ -12,7 +12,8 @@ use optimist_apiserver::apply::{Manager, Path, PathElement, Places};
 use optimist_simulation::Exchange;
 use serde_json::Value;
 
-use super::row::{ConflictCause, Row, TakenBack};
+use super::conflict_cause::ConflictCause;
+use super::row::{Row, TakenBack};
 use super::{FieldEffect, FieldOutcome, SecondRun, Way};
 use crate::completions::OpenQuestion;
 use crate::{compact_enum, compact_struct};
