@@ -192,12 +192,7 @@ fn reads_and_writes(object: &str, resource: &Resource) -> Vec<Request> {
         ("GET", of("/status"), "", Value::Null),
         ("GET", of("/scale"), "", Value::Null),
         ("GET", format!("{collection}?limit=5"), "", Value::Null),
-        (
-            "GET",
-            format!("{collection}?watch=true"),
-            "",
-            Value::Null,
-        ),
+        ("GET", format!("{collection}?watch=true"), "", Value::Null),
         ("POST", collection.to_owned(), JSON, unversioned()),
         ("POST", collection.to_owned(), JSON, large()),
         ("PUT", of(""), JSON, stored()),
