@@ -147,7 +147,8 @@ fn check(case: &DiagnoseState) -> String {
                     says(&messages::error_title(&error.error));
                     says(&messages::error_facts(error));
                 }
-                assert!(seen.has_code(&item.text), "{}\n{markdown}", item.text);
+                let text = item.text.replace("\r\n", "\n");
+                assert!(seen.has_code(&text), "{text}\n{markdown}");
             }
             Ok(Input::Versions { versions, end }) => says(&messages::versions_says(versions, end)),
             Ok(Input::Live(object)) => says(&messages::live_says(object).0.join(" ")),

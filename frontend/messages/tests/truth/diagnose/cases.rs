@@ -166,6 +166,31 @@ fn two_versions() -> WriteCase {
     WriteCase::new(live, said(12))
 }
 
+/// Objects that Argo CD with force deletes, to create them again: a finalizer holds the one, and the grace period of its
+/// containers the other.
+fn deleted_by_force() -> [WriteCase; 2] {
+    let held = with(config_map(json!({"a": "1"}), json!([])), |it| {
+        it["immutable"] = true.into();
+        it["metadata"]["finalizers"] = json!(["example.com/held"]);
+    });
+    let changed = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"},
+        "immutable": true, "data": {"a": "2"}});
+    let pod = |command: &str| {
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "shop"},
+            "spec": {"nodeName": "node-1", "terminationGracePeriodSeconds": 30,
+                "containers": [{"name": "app", "image": "example:1", "command": [command]}]}})
+    };
+    let running = with(pod("serve"), |it| {
+        it["metadata"]["uid"] = "00000000-0000-4000-8000-00000000000c".into();
+        it["metadata"]["resourceVersion"] = "500".into();
+        it["metadata"]["managedFields"] = json!([]);
+    });
+    [
+        WriteCase::new(held, changed),
+        WriteCase::new(running, pod("run")),
+    ]
+}
+
 /// Each case once.
 pub fn writes() -> Vec<WriteCase> {
     let deployment = live(DEPLOYMENT);
@@ -197,7 +222,7 @@ pub fn writes() -> Vec<WriteCase> {
         "data": {"a": "2", "b": "2"}});
     let mut client_side = WriteCase::new(former, of_release);
     client_side.change.last_release = ReleaseMethod::ClientSide;
-    vec![
+    let mut all = vec![
         WriteCase::new(deployment.clone(), same),
         WriteCase::new(deployment.clone(), scaled),
         WriteCase::new(deployment.clone(), unknown),
@@ -216,7 +241,9 @@ pub fn writes() -> Vec<WriteCase> {
         left_to_the_default(),
         old_version(),
         two_versions(),
-    ]
+    ];
+    all.extend(deleted_by_force());
+    all
 }
 
 /// Messages of refused applies. What they leave out is made up.
