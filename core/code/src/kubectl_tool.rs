@@ -33,7 +33,7 @@ pub fn kubectl_of_tool(call: &ClientRequest<'_>, step: &Step) -> Option<ToolComm
     let (exchange, resource) = (step.exchange.as_ref()?, call.resource?);
     let preset = Preset::matching(step.write()?, resource)?;
     let request = call.read();
-    let validate = match validation_option(call, &request) {
+    let validate = || match validation_option(call, &request) {
         "" => String::new(),
         option => format!(" {option}"),
     };
@@ -43,14 +43,14 @@ pub fn kubectl_of_tool(call: &ClientRequest<'_>, step: &Step) -> Option<ToolComm
         // Without a change `kubectl edit` sends nothing.
         Preset::KubectlEdit if is_empty(&exchange.sent) => return None,
         Preset::KubectlEdit => (
-            format!("kubectl edit {object}{validate}\n"),
+            format!("kubectl edit {object}{}\n", validate()),
             edited(call, exchange),
         ),
         Preset::KubectlApply if reads_otherwise(step) => return None,
         Preset::KubectlApply => {
             let manifest = manifest(exchange)?;
             let end = delimiter(&manifest, "EOF");
-            let namespace = namespace_option(path.namespace);
+            let (namespace, validate) = (namespace_option(path.namespace), validate());
             let command =
                 format!("kubectl apply{namespace}{validate} -f - <<'{end}'\n{manifest}{end}\n");
             (command, applied(step, call, exchange))

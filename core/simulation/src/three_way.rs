@@ -67,6 +67,10 @@ fn stored(world: &World) -> Option<Arc<Value>> {
 
 type Object = Option<Arc<Value>>;
 
+fn version(object: &Object) -> Option<String> {
+    Some(object.as_ref()?.resource_version().to_owned())
+}
+
 fn compare([read, wanted]: [Object; 2], [before, stored]: [Object; 2], root: &Struct) -> ThreeWay {
     let differ = |one: &Object, other: &Object| match (one, other) {
         (Some(one), Some(other)) => Edit::between(one, other, root),
@@ -92,7 +96,6 @@ fn compare([read, wanted]: [Object; 2], [before, stored]: [Object; 2], root: &St
             path,
         });
     }
-    let version = |object: &Object| Some(object.as_ref()?.resource_version().to_owned());
     ThreeWay {
         read: version(&read),
         stored: version(&stored),
@@ -102,7 +105,6 @@ fn compare([read, wanted]: [Object; 2], [before, stored]: [Object; 2], root: &St
 
 /// Compares a Scale that was read and edited with the stored object: they have the replicas in common.
 fn compare_replicas(copy: [Object; 2], stored: [Object; 2], path: Path) -> ThreeWay {
-    let version = |object: &Object| Some(object.as_ref()?.resource_version().to_owned());
     let [(read, copied), (wanted, _)] = copy.map(|scale| {
         let replicas = scale
             .as_deref()

@@ -265,14 +265,6 @@ impl ToolPlan {
     }
 }
 
-/// Returns whether a manifest or an object tells Argo CD to apply it with `--force`
-/// (`argo-cd/gitops-engine/pkg/sync/sync_context.go applyObject`, v3.5).
-fn tells_argo_cd_to_force(object: &Value) -> bool {
-    let annotations = object.metadata().and_then(|meta| meta.get("annotations"));
-    let options = annotations.and_then(|all| all.get("argocd.argoproj.io/sync-options")?.as_str());
-    options.is_some_and(|all| all.split(',').any(|it| it.trim() == "Force=true"))
-}
-
 impl ReadChange<'_> {
     /// Returns the first stage of a tool. `None` if it cannot carry the change.
     fn start(mut self, way: Way) -> Option<Stage> {
@@ -292,10 +284,10 @@ impl ReadChange<'_> {
             Preset::KubectlApply | Preset::ArgoCdClientSide => {
                 let manifest = self.manifest_after(&last_applied(&self.live));
                 let manifest = annotated(&tracking::tracked(preset, manifest, &self.live));
-                let told = preset == Preset::ArgoCdClientSide
-                    && [&manifest, &*self.live]
-                        .into_iter()
-                        .any(tells_argo_cd_to_force);
+                // `argo-cd/gitops-engine/pkg/sync/sync_context.go applyObject`, v3.5.
+                let says = |object| tracking::says(object, tracking::SYNC_OPTIONS, "Force=true");
+                let told =
+                    preset == Preset::ArgoCdClientSide && (says(&manifest) || says(&self.live));
                 let force = on_owned == OnOwned::Force || told;
                 let live = Arc::clone(&self.live);
                 Stage::Patching(ClientSideApply::new(agent, write, manifest, live, force))

@@ -85,6 +85,22 @@ fn entry<'a>(object: &'a Value, of: &str, name: &str) -> Option<&'a str> {
     (!value.is_empty()).then_some(value)
 }
 
+/// The annotation with the options of Argo CD for one object.
+pub const SYNC_OPTIONS: &str = "argocd.argoproj.io/sync-options";
+
+/// Returns whether a label or an annotation has this word, among others with commas between them.
+pub fn says(object: &Value, name: &str, word: &str) -> bool {
+    ["labels", "annotations"].iter().any(|of| {
+        let said = object
+            .metadata()
+            .and_then(|meta| meta.get(*of)?.get(name)?.as_str());
+        said.is_some_and(|said| {
+            said.split(',')
+                .any(|it| it.trim().eq_ignore_ascii_case(word))
+        })
+    })
+}
+
 /// `web:apps/Deployment:shop/web`, in other namespaces `team_web:apps/Deployment:shop/web`. A copy of an
 /// object has the id of the original: then the application is not known.
 fn application(object: &Value) -> Option<String> {

@@ -142,7 +142,7 @@ pub(super) fn table(
 }
 
 /// The change of an object that this manager wrote before; `None` if the object came with its owners.
-pub(super) fn applied_by(
+pub(super) fn written_by(
     source: &CompletedInput,
     writer: &str,
     operation: ManagedFieldsOperation,

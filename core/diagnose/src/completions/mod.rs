@@ -294,7 +294,7 @@ impl CompletedChange {
             _ => ManagedFieldsOperation::Apply,
         };
         let wanted = self.others.iter().any(|(_, of)| is_own(of)) && !writer.is_empty();
-        let table = wanted.then(|| answers::applied_by(&self.source, writer, operation));
+        let table = wanted.then(|| answers::written_by(&self.source, writer, operation));
         table.flatten().map(Box::new)
     }
 

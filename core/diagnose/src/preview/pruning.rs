@@ -123,11 +123,9 @@ impl Pruning {
         let Self::ApplySet { id } = self else {
             return None;
         };
-        let of_meta = |part: &str, name: &str| {
-            let value = parent.metadata().and_then(|meta| meta.get(part)?.get(name));
-            value.and_then(Value::as_str)
-        };
-        if of_meta("labels", "applyset.kubernetes.io/id") != Some(id.as_str()) {
+        let labels = parent.metadata().and_then(|meta| meta.get("labels"));
+        let own = labels.and_then(|labels| labels.get("applyset.kubernetes.io/id")?.as_str());
+        if own != Some(id.as_str()) {
             return None;
         }
         let kinds = next.iter().map(|manifest| match key(manifest) {
@@ -143,7 +141,7 @@ impl Pruning {
         ];
         let fields = noted.into_iter().filter_map(|(name, mut members)| {
             let name = format!("applyset.kubernetes.io/{name}");
-            let before = of_meta("annotations", &name);
+            let before = parent.annotation(&name);
             let old = before.unwrap_or_default().split(',').map(str::to_owned);
             members.extend(old.filter(|it| refused && !it.is_empty()));
             let after = Vec::from_iter(members).join(",");

@@ -3,11 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use optimist_client::Preset;
+use optimist_client::tracking::{SYNC_OPTIONS, says};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::cluster::Key;
-use super::removed::{Removal, says};
+use super::removed::Removal;
 use super::row::{PreviewOutcome, PreviewRow, Trouble};
 use super::sync_wave::SyncWave;
 use super::{Assumed, DeliveryTool, Pruning, order};
@@ -183,7 +184,7 @@ impl Delivery<'_> {
     /// Returns the sync wave in which Argo CD deletes an object: the waves of the objects to delete, the last first; with
     /// `PruneLast`, the one after all others (`sync_context.go getSyncTasks`, v3.5).
     fn wave_of_deletion(&self, object: &Value) -> SyncWave {
-        if says(object, "argocd.argoproj.io/sync-options", "PruneLast=true") {
+        if says(object, SYNC_OPTIONS, "PruneLast=true") {
             return SyncWave::LAST;
         }
         let own = SyncWave::named_by(object);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use optimist_apiserver::object::Metadata;
 use optimist_apiserver::server::ApiServer;
+use optimist_client::tracking::{SYNC_OPTIONS, says};
 use optimist_client::{Call, Preconditions, Preset, Sender};
 use serde_json::Value;
 
@@ -87,7 +88,7 @@ impl Removal {
         match tool.preset {
             Preset::Helm3 | Preset::Helm4 => self.of_helm(object, &own),
             Preset::ArgoCdClientSide | Preset::ArgoCdServerSide => {
-                let option = |word| says(object, "argocd.argoproj.io/sync-options", word);
+                let option = |word| says(object, SYNC_OPTIONS, word);
                 let is_own = (own.application.as_ref(), self.by.application.as_ref());
                 let fate = pruned(
                     is_own,
@@ -169,19 +170,6 @@ fn pruned<T: PartialEq>(own: (Option<&T>, Option<&T>), prunes: bool) -> RemovedF
         (Some(_), None) if prunes => RemovedFate::NotTouched(Some(Assumed::Tracking)),
         _ => RemovedFate::NotTouched(None),
     }
-}
-
-/// Returns whether a label or an annotation has this word.
-pub(super) fn says(object: &Value, name: &str, word: &str) -> bool {
-    ["labels", "annotations"].iter().any(|of| {
-        let said = object
-            .metadata()
-            .and_then(|meta| meta.get(*of)?.get(name)?.as_str());
-        said.is_some_and(|said| {
-            said.split(',')
-                .any(|it| it.trim().eq_ignore_ascii_case(word))
-        })
-    })
 }
 
 /// Deletes an object. Its dependents go in the background.

@@ -299,7 +299,7 @@ impl PreviewRun {
         let table = self.table(manifest, key, &resource);
         // Argo CD applies server-side always with `--force-conflicts`, and without `--force`.
         let has_option = !options.preset.always_forces() || options.preset == Preset::Flux;
-        let on_owned = match has_option && (self.input.tool.force || options.force) {
+        let on_owned = match has_option && self.input.tool.force {
             true => OnOwned::Force,
             false => OnOwned::Usual,
         };

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use optimist_client::Preset;
+use optimist_client::tracking::{SYNC_OPTIONS, says};
 use serde_json::Value;
 
 use super::cluster::key;
-use super::removed::says;
 use super::unnamed::is_unnamed;
 
 /// The way in which Argo CD writes one object.
@@ -14,8 +14,6 @@ use super::unnamed::is_unnamed;
 pub(super) struct SyncOptions {
     /// With or without server-side apply.
     pub(super) preset: Preset,
-    /// `true` if it applies with force.
-    pub(super) force: bool,
     /// `true` if it replaces the object instead of applying it.
     pub(super) replace: bool,
 }
@@ -24,12 +22,10 @@ impl SyncOptions {
     /// Reads the options of an object (`argo-cd/gitops-engine/pkg/sync/sync_context.go applyObject` and
     /// `shouldUseServerSideApply`, v3.5). Other tools have none. `live`: the object in the cluster, if there is one.
     pub(super) fn read(preset: Preset, manifest: &Value, live: Option<&Value>) -> Self {
-        let said = |object: &Value, word| says(object, "argocd.argoproj.io/sync-options", word);
-        let either = |word| said(manifest, word) || live.is_some_and(|live| said(live, word));
+        let said = |object: &Value, word| says(object, SYNC_OPTIONS, word);
         if !preset.is_argo_cd() {
             return Self {
                 preset,
-                force: false,
                 replace: false,
             };
         }
@@ -40,8 +36,8 @@ impl SyncOptions {
         };
         Self {
             preset,
-            force: either("Force=true"),
-            replace: either("Replace=true"),
+            replace: said(manifest, "Replace=true")
+                || live.is_some_and(|it| said(it, "Replace=true")),
         }
     }
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use optimist_apiserver::object::{Metadata, text};
 use optimist_apiserver::server::{ApiServer, Resource};
+use optimist_client::tracking::{SYNC_OPTIONS, says};
 use optimist_client::{Call, Preset, Sender};
 use serde_json::Value;
 
-use super::removed::says;
 use super::row::{PreviewObject, PreviewOutcome, PreviewRow, Trouble};
 use super::{AfterRefusal, Assumed};
 
@@ -37,7 +37,7 @@ impl Treatment {
         let refuses = match preset {
             // `argo-cd/gitops-engine/pkg/sync/sync_context.go applyObject`, v3.5: `kubectl create` if nothing is there.
             Preset::ArgoCdClientSide | Preset::ArgoCdServerSide
-                if says(manifest, "argocd.argoproj.io/sync-options", "Replace=true") =>
+                if says(manifest, SYNC_OPTIONS, "Replace=true") =>
             {
                 return Self::Creates {
                     again: is_unnamed(manifest),

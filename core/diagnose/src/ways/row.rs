@@ -108,10 +108,10 @@ impl Row {
 
     /// The finalizers that hold an object which [is being deleted](Self::is_being_deleted).
     pub fn held_by(&self) -> Vec<String> {
-        let meta = self.after.metadata();
-        let finalizers = meta.and_then(|meta| meta.get("finalizers")?.as_array());
-        let finalizers = finalizers.filter(|_| self.is_being_deleted());
-        let finalizers = finalizers.into_iter().flatten().filter_map(Value::as_str);
+        if !self.is_being_deleted() {
+            return Vec::new();
+        }
+        let finalizers = self.after.finalizers().into_iter();
         finalizers.map(str::to_owned).collect()
     }
 

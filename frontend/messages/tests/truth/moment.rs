@@ -217,22 +217,21 @@ impl<'a> Moment<'a> {
 
     /// Returns whether an answer showed an actor this version of the object.
     pub fn was_shown(&self, actor: ActorId, version: &str) -> bool {
-        self.so_far.iter().any(|it| {
-            actor_of(&it.step.operation) == Some(actor)
-                && it.step.exchange.as_ref().is_some_and(|sent| {
-                    sent.code < 300 && sent.received.resource_version() == version
-                })
-        })
+        self.was_answered(actor, version, |sent| sent.code < 300)
     }
 
     /// Returns whether an actor read the object at a version.
     pub fn has_read(&self, actor: ActorId, version: &str) -> bool {
+        self.was_answered(actor, version, |sent| {
+            sent.method == "GET" && sent.code == 200
+        })
+    }
+
+    fn was_answered(&self, actor: ActorId, version: &str, so: impl Fn(&Exchange) -> bool) -> bool {
         self.so_far.iter().any(|it| {
-            actor_of(&it.step.operation) == Some(actor)
-                && it.step.exchange.as_ref().is_some_and(|sent| {
-                    let is_read = sent.method == "GET" && sent.code == 200;
-                    is_read && sent.received.resource_version() == version
-                })
+            let sent = it.step.exchange.as_ref();
+            let sent = sent.filter(|sent| so(sent) && sent.received.resource_version() == version);
+            actor_of(&it.step.operation) == Some(actor) && sent.is_some()
         })
     }
 
